@@ -15,7 +15,7 @@ namespace {
 constexpr double kMain = 0.5;
 // Beyond the object that holds all, a step must be common to nearly all of its bytes.
 constexpr double kNearlyAll = 0.9;
-// Entries of a container, of which none stands out.
+// Entries of a container, of which none stands out. One that has fewer is looked through for a larger one inside.
 constexpr size_t kSeveralEntries = 4;
 
 double Part(uint64_t part, uint64_t whole) {
@@ -110,6 +110,7 @@ class Descent {
     EnterVariable();
     while (Down()) {
     }
+    if (container_ == nullptr && small_ != nullptr) BackToSmall();
     chosen_.bytes = at_->bytes;
     chosen_.objects = at_->objects;
     if (container_ == nullptr) FindHolder();
@@ -155,7 +156,21 @@ class Descent {
       }
       return false;
     }
-    if (merge && Part(children.entry_bytes, at_->bytes) >= kMain) {
+    const bool entries_hold = Part(children.entry_bytes, at_->bytes) >= kMain;
+    const bool is_small = merge ? at_->step.entries > 0 && at_->step.entries < kSeveralEntries
+                                : children.entries > 1 && Part(children.best->bytes, at_->bytes) < kMain;
+    if (entries_hold && is_small) {
+      if (small_ != nullptr) {
+        return Enter(Own(MergedEntries(at_)));
+      }
+      small_ = at_;
+      small_holds_ = merge;
+      small_bytes_ = children.entry_bytes;
+      small_steps_ = chosen_.steps.size();
+      small_merged_ = Own(MergedEntries(at_));
+      return Enter(small_merged_);
+    }
+    if (merge && entries_hold) {
       container_ = at_;
       chosen_.holder = chosen_.steps.size() - 1;
       chosen_.entries = true;
@@ -180,6 +195,22 @@ class Descent {
     return merged_.back().get();
   }
 
+  // No larger container is inside the small one.
+  void BackToSmall() {
+    at_ = small_;
+    chosen_.steps.resize(small_steps_);
+    way_.resize(small_steps_);
+    if (!small_holds_) return;
+    container_ = small_;
+    chosen_.holder = small_steps_ - 1;
+    chosen_.entries = true;
+    chosen_.holder_bytes = small_bytes_;
+    chosen_.holder_objects = small_merged_->objects;
+    Enter(small_merged_);
+    while (Down()) {
+    }
+  }
+
   // Without a container, the last object with a name holds.
   void FindHolder() {
     size_t last = chosen_.steps.size() - 1;
@@ -198,6 +229,12 @@ class Descent {
 
   Node* at_;
   const Node* container_ = nullptr;
+  // The first small container on the way, and its entries as one. `small_holds_`: it would hold if none were inside.
+  Node* small_ = nullptr;
+  Node* small_merged_ = nullptr;
+  bool small_holds_ = false;
+  uint64_t small_bytes_ = 0;
+  size_t small_steps_ = 0;
   std::vector<Node*> way_;
   std::vector<std::unique_ptr<Node>> merged_;
   ChosenHolder chosen_;
@@ -210,6 +247,7 @@ bool IsHeldBy(const ChosenHolder& chosen, const std::vector<PathStep>& steps) {
   for (size_t i = 0; i <= chosen.holder; ++i) {
     const PathStep& a = chosen.steps[i];
     const PathStep& b = steps[i];
+    if (i > 0 && a.step == schema::HOLDER_ENTRY && IsEntry(b.step)) continue;
     if (a.step != b.step || a.name != b.name) return false;
     if (IsRoot(a.step) && a.file != b.file) return false;
   }

@@ -68,6 +68,46 @@ TEST(HolderChoice, TwoNumberedEntriesAreHeldByTheirList) {
   EXPECT_EQ(chosen[0].bytes, 300u);
 }
 
+TEST(HolderChoice, OfASmallContainerTheLargeOneInsideHolds) {
+  SampleWalk walk;
+  const uint32_t callbacks = walk.Global("callbacks", "list", 1);
+  const uint32_t callback = walk.builder.Path(callbacks, schema::HOLDER_ENTRY, "", "History");
+  const uint32_t history = walk.builder.Path(callback, schema::HOLDER_ATTRIBUTE, "history", "list", 60);
+  walk.Block(walk.builder.Path(history, schema::HOLDER_ENTRY, "", "Tensor", 0, 60), 100);
+  const std::vector<ChosenHolder> chosen = walk.Choose();
+  ASSERT_EQ(chosen.size(), 1u);
+  EXPECT_EQ(HolderText(chosen[0]), "__main__.callbacks[*].history");
+  EXPECT_TRUE(chosen[0].entries);
+  EXPECT_EQ(chosen[0].steps[chosen[0].holder].entries, 60u);
+}
+
+TEST(HolderChoice, ASmallContainerHoldsIfNoneIsInside) {
+  SampleWalk walk;
+  const uint32_t last = walk.Global("last", "list", 2);
+  const uint32_t entry = walk.builder.Path(last, schema::HOLDER_ENTRY, "", "Output", 0, 2);
+  walk.Block(walk.builder.Path(entry, schema::HOLDER_ATTRIBUTE, "features", "Tensor"), 100);
+  const std::vector<ChosenHolder> chosen = walk.Choose();
+  ASSERT_EQ(chosen.size(), 1u);
+  EXPECT_EQ(HolderText(chosen[0]), "__main__.last");
+  EXPECT_EQ(PathText(chosen[0].steps), "__main__.last[*].features");
+  EXPECT_TRUE(chosen[0].entries);
+  EXPECT_EQ(chosen[0].holder_bytes, 100u);
+}
+
+TEST(HolderChoice, AFewListsThatHoldAlikeAreOneHolder) {
+  SampleWalk walk;
+  const uint32_t by_label = walk.Global("by_label", "dict", 3);
+  for (int label = 0; label < 3; ++label) {
+    const uint32_t list = walk.builder.Path(by_label, schema::HOLDER_INDEX, std::to_string(label), "list", 20);
+    walk.Block(walk.builder.Path(list, schema::HOLDER_ENTRY, "", "Tensor", 0, 20), 100);
+  }
+  const std::vector<ChosenHolder> chosen = walk.Choose();
+  ASSERT_EQ(chosen.size(), 1u) << "no other holder has these blocks as well";
+  EXPECT_EQ(PathText(chosen[0].steps), "__main__.by_label[*][*]");
+  EXPECT_EQ(HolderText(chosen[0]), "__main__.by_label[*]");
+  EXPECT_EQ(chosen[0].bytes, 300u);
+}
+
 TEST(HolderChoice, AnEntryThatHoldsNearlyAllIsNamed) {
   SampleWalk walk;
   const uint32_t state = walk.Global("state", "dict", 5);

@@ -17,6 +17,9 @@ namespace {
 // Blocks of so many steps are in one object: it gathers them.
 constexpr uint64_t kStepsThatShow = 3;
 
+// A container with fewer entries, and no more than before, is not what grows.
+constexpr uint64_t kFewEntries = 4;
+
 // Of a sentence; `path` and `type` in the report have all of it.
 constexpr int kMostColumns = 60;
 
@@ -196,12 +199,31 @@ std::string GraphHint(const ChosenHolder& chosen, const ReportHolder& holder, co
                       " in each step (.detach(), or .item() for a sum): its graph reaches back through all of them");
 }
 
+// Whether the programmer may choose what the container is: not one of an installed module, nor what an optimizer has.
+bool IsTheirs(const ChosenHolder& chosen) {
+  const PathStep& root = chosen.steps[0];
+  if (root.step == schema::HOLDER_MODULE) {
+    for (const char* installed : {"/site-packages/", "/dist-packages/", "/lib/python3"}) {
+      if (absl::StrContains(root.file, installed)) return false;
+    }
+  }
+  for (size_t i = 1; i <= chosen.holder; ++i) {
+    if (chosen.steps[i].step == schema::HOLDER_ATTRIBUTE && chosen.steps[i].name == "param_groups") return false;
+  }
+  return true;
+}
+
 std::string ContainerHint(const ChosenHolder& chosen, const ReportHolder& holder, const HolderFacts& facts) {
   constexpr uint32_t kOwned = schema::HOLDER_IS_PARAMETER | schema::HOLDER_IS_BUFFER | schema::HOLDER_IS_GRADIENT |
                               schema::HOLDER_IS_OPTIMIZER_STATE | schema::HOLDER_IS_SAVED;
-  if (!chosen.entries || (facts.flags & kOwned) != 0) return "";
+  if (!chosen.entries || (facts.flags & kOwned) != 0 || !IsTheirs(chosen)) return "";
+  if (holder.count && *holder.count < kFewEntries && !Grows(holder)) return "";
   if (!Grows(holder) && facts.birth_steps < kStepsThatShow) return "";
   const std::string name = ShortPath(chosen);
+  if (chosen.holder > 1 && chosen.steps[chosen.holder].name == "queue" &&
+      IsOf(chosen.steps[chosen.holder - 1].type, {"Queue", "LifoQueue", "PriorityQueue"})) {
+    return absl::StrCat("bound ", ShortPath(chosen, chosen.holder), " (maxsize=...), or take its entries out in time");
+  }
   if (IsOf(holder.type, {"list", "deque"})) {
     return absl::StrCat("bound ", name, " (collections.deque(maxlen=...)), or delete entries that are done with");
   }

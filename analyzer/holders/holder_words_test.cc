@@ -104,6 +104,37 @@ TEST(HolderWords, NoHintWhereTheContainerMayBeRight) {
   EXPECT_EQ(half.Hint(), "") << "it explains less than half";
 }
 
+TEST(HolderWords, NoHintWhereTheContainerIsNotTheProgrammers) {
+  SampleWalk of_library;
+  const uint32_t module = of_library.Module("weakref", "/usr/lib/python3.11/weakref.py");
+  const uint32_t registry = of_library.builder.Path(module, schema::HOLDER_ATTRIBUTE, "registry", "dict", 60);
+  of_library.Block(of_library.builder.Path(registry, schema::HOLDER_ENTRY, "", "Tensor", 0, 60), 100);
+  EXPECT_EQ(Sample(of_library).Hint(), "");
+  SampleWalk of_optimizer;
+  const uint32_t optimizer = of_optimizer.Global("optimizer", "Adam");
+  const uint32_t groups = of_optimizer.builder.Path(optimizer, schema::HOLDER_ATTRIBUTE, "param_groups", "list", 60);
+  of_optimizer.Block(of_optimizer.builder.Path(groups, schema::HOLDER_ENTRY, "", "Tensor", 0, 60), 100);
+  EXPECT_EQ(Sample(of_optimizer).Hint(), "");
+}
+
+TEST(HolderWords, AQueueGetsASize) {
+  SampleWalk walk;
+  const uint32_t results = walk.Global("results", "Queue");
+  const uint32_t queue = walk.builder.Path(results, schema::HOLDER_ATTRIBUTE, "queue", "collections.deque", 60);
+  walk.Block(walk.builder.Path(queue, schema::HOLDER_ENTRY, "", "Tensor", 0, 60), 100);
+  EXPECT_EQ(Sample(walk).Hint(), "bound results (maxsize=...), or take its entries out in time");
+}
+
+TEST(HolderWords, AFewEntriesThatStayAsManyAreNotBounded) {
+  SampleWalk walk;
+  const uint32_t last = walk.Global("last", "list", 2);
+  walk.Block(walk.builder.Path(last, schema::HOLDER_ENTRY, "", "Tensor", 0, 2), 100);
+  Sample sample(walk);
+  EXPECT_EQ(sample.Hint(), "");
+  sample.GrewFrom(1, 10);
+  EXPECT_NE(sample.Hint(), "");
+}
+
 TEST(HolderWords, AKeptTracebackIsDropped) {
   const auto kept = [](uint32_t first, SampleWalk* walk) {
     const uint32_t frame = walk->builder.Path(first, schema::HOLDER_TRACEBACK, "forward", "traceback");

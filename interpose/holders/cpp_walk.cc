@@ -18,7 +18,7 @@ constexpr uint8_t kCudaDevice = 1;
 constexpr int64_t kMostReferences = 1 << 24;
 
 constexpr Step kHook = {schema::HOLDER_HOOK, NameKind::kNone, 0};
-// What a tensor refers to are its hooks, and members of classes derived from it.
+// Dicts that a tensor refers to are its hooks, or members of classes derived from it.
 constexpr Step kHookOrMember = {schema::HOLDER_HOOK, NameKind::kMember, 0};
 constexpr Step kGraph = {schema::HOLDER_GRAPH, NameKind::kNone, 0};
 
@@ -114,8 +114,17 @@ void ObjectWalk::ExpandTensor(uint64_t object, const TypeFacts& type, uint16_t f
   TensorFacts facts;
   wrapped_uses_ = uses != 0 && impl != 0 && (!ReadTensor(impl, &facts) || facts.data == 0) ? uses : 0;
   ExpandAttributes(object, type);
-  ReachReferred(object, type, kHookOrMember);
+  ReachReferred(object, type, kMember, OnTensorMember);
   wrapped_uses_ = 0;
+}
+
+// The node of a torch.autograd.Function is among them.
+int ObjectWalk::OnTensorMember(uint64_t object, void* walk) {
+  auto* self = static_cast<ObjectWalk*>(walk);
+  const TypeKind kind = self->types_.Of(TypeOf(object), *self->api_, self->memory_).kind;
+  if (kind == TypeKind::kAutogradNode) return self->Reach(object, kGraph, 0, self->GraphStage()), 0;
+  self->step_ = kind == TypeKind::kDict ? kHookOrMember : kMember;
+  return OnReferred(object, walk);
 }
 
 bool ObjectWalk::ReadTensor(uint64_t impl, TensorFacts* facts) {
@@ -236,6 +245,7 @@ void ObjectWalk::ExpandNode(uint64_t node, uint64_t name, NameKind kind) {
   bool of_python = false;
   // What all nodes have includes space that is not used, with what was in this memory before.
   size_t common = 0;
+  bool of_leaf = false;
   if (reached_[current_].kind == ObjectKind::kPython) {
     const uint64_t bytes = Load(TypeOf(node) + kTypeBasicSize);
     count = bytes / 8 < kNodeWords ? bytes / 8 : kNodeWords;
@@ -248,16 +258,22 @@ void ObjectWalk::ExpandNode(uint64_t node, uint64_t name, NameKind kind) {
     name = reinterpret_cast<uint64_t>(known.name);
     kind = NameKind::kClass;
     of_python = known.kind == CppClass::kPythonNode;
+    of_leaf = known.kind == CppClass::kAccumulateGrad;
     common = node_words_ < count ? node_words_ : count;
   }
-  const Step saved = {schema::HOLDER_SAVED, kind, name};
+  // What adds to the gradient of a leaf keeps the leaf, and saves nothing.
+  const Step saved = of_leaf ? kSame : Step{schema::HOLDER_SAVED, kind, name};
+  const uint16_t use = of_leaf ? 0 : kSaved;
   bool is_member = false;
   const auto visit = [&](uint64_t at, const CppClasses::Known& known) {
     if (at == node) return;
     switch (known.kind) {
       case CppClass::kTensor:
-        if (is_member) ReachAt(at, ObjectKind::kTensor, saved, kSaved, GraphStage());
+        if (is_member) ReachAt(at, ObjectKind::kTensor, saved, use, GraphStage());
         return;
+      case CppClass::kAccumulateGrad:
+        // Most leaves are parameters of some module, and have its name.
+        return ReachAt(at, ObjectKind::kNode, kSame, 0, kLeftover);
       case CppClass::kNode:
       case CppClass::kPythonNode:
         return ReachAt(at, ObjectKind::kNode, kSame, 0, GraphStage());

@@ -14,6 +14,7 @@
 #include "interpose/base/system_call.h"
 #include "interpose/holders/cpp_objects.h"
 #include "interpose/holders/holders.h"
+#include "interpose/holders/pending_references.h"
 #include "interpose/holders/process_memory.h"
 #include "interpose/holders/python_objects.h"
 #include "interpose/holders/reached_objects.h"
@@ -105,6 +106,48 @@ TEST(ReachedObjects, EarlyOnesComeBeforeTheOthersOfTheirStage) {
   EXPECT_EQ(reached.Pop(), entries[1]);
   EXPECT_EQ(reached.Pop(), entries[0]);
   EXPECT_EQ(reached.Pop(), entries[2]);
+}
+
+TEST(ReachedObjects, SaysWhetherMoreWaitWhereTheLastOneWaited) {
+  Mapped mapped;
+  ReachedObjects& reached = *mapped.reached;
+  for (uint64_t i = 0; i < 2; ++i) reached.Push(kOwn, reached.Add(64 * (i + 1), kOwn));
+  reached.Push(kOptimizers, reached.Add(0x1000, kOptimizers));
+  reached.Pop();
+  EXPECT_TRUE(reached.HasMore());
+  reached.Pop();
+  EXPECT_FALSE(reached.HasMore()) << "the next one is of another stage";
+  reached.Push(kOwn, reached.Add(0x2000, kOwn), /*early=*/true);
+  EXPECT_FALSE(reached.HasMore()) << "it waits with the early ones";
+}
+
+TEST(PendingReferences, ComeOutInTheOrderInWhichTheyWereAdded) {
+  PendingReferences pending = {};
+  uint64_t objects[100] = {};
+  size_t taken = 0;
+  const auto take = [&] { EXPECT_EQ(pending.Take().object, reinterpret_cast<uint64_t>(&objects[taken++])); };
+  for (const uint64_t& object : objects) {
+    if (pending.full()) take();
+    pending.Add({reinterpret_cast<uint64_t>(&object), kSame, 1, 0, 0, kOwn, kOwn, false}, /*early=*/false);
+    EXPECT_EQ(pending.Waiting(0)->object, reinterpret_cast<uint64_t>(&object));
+  }
+  EXPECT_TRUE(pending.full());
+  EXPECT_EQ(pending.Waiting(PendingReferences::kMost - 1)->object, reinterpret_cast<uint64_t>(&objects[taken]));
+  EXPECT_EQ(pending.Waiting(PendingReferences::kMost), nullptr);
+  while (!pending.empty()) take();
+  EXPECT_EQ(taken, 100u);
+}
+
+TEST(PendingReferences, AreEarlyUntilAllOfThemAreTaken) {
+  PendingReferences pending = {};
+  uint64_t object = 0;
+  const PendingReference reference = {reinterpret_cast<uint64_t>(&object), kSame, 1, 0, 0, kOwn, kOwn, false};
+  pending.Add(reference, /*early=*/true);
+  pending.Add(reference, /*early=*/false);
+  EXPECT_TRUE(pending.early());
+  pending.Take();
+  pending.Take();
+  EXPECT_FALSE(pending.early());
 }
 
 std::string Last(const char* mangled) {

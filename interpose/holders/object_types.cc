@@ -24,6 +24,8 @@ TypeKind KindByName(const char* name) {
       {"frozenset", TypeKind::kContainer},
       {"collections.deque", TypeKind::kContainer},
       {"functools._lru_cache_wrapper", TypeKind::kContainer},
+      {"numpy.ndarray", TypeKind::kObjectArray},
+      {"_thread._local", TypeKind::kThreadLocal},
       {"hamt", TypeKind::kContext},
       {"hamt_bitmap_node", TypeKind::kContext},
       {"hamt_array_node", TypeKind::kContext},
@@ -47,9 +49,10 @@ bool HasNextFunctions(uint64_t type) {
 }
 
 TypeKind KindOf(uint64_t type, uint64_t flags, const PythonApi& api) {
-  if (type == api.weak_reference || type == api.weak_proxy || type == api.weak_callable || type == api.code) {
-    return TypeKind::kSkip;
+  if (type == api.weak_reference || type == api.weak_proxy || type == api.weak_callable) {
+    return TypeKind::kWeakReference;
   }
+  if (type == api.code) return TypeKind::kSkip;
   if (type == api.function) return TypeKind::kFunction;
   if (type == api.method) return TypeKind::kMethod;
   if (type == api.cell) return TypeKind::kCell;
@@ -65,12 +68,12 @@ TypeKind KindOf(uint64_t type, uint64_t flags, const PythonApi& api) {
   uint64_t base = type;
   for (int i = 0; base != 0 && i < kMaxBases; ++i, base = Load(base + kTypeBase)) {
     if (base == api.module) return TypeKind::kModule;
-    if (base == api.weak_reference) return TypeKind::kSkip;
+    if (base == api.weak_reference) return TypeKind::kWeakReference;
     // A class of the program may have any name.
-    const bool named = (FlagsOf(base) & kIsHeapType) == 0 || std::strncmp(NameOf(base), "pybind11", 8) == 0 ||
-                       std::strncmp(NameOf(base), "torch._C.", 9) == 0 ||
-                       std::strncmp(NameOf(base), "collections.", 12) == 0 ||
-                       std::strncmp(NameOf(base), "functools.", 10) == 0;
+    const bool named =
+        (FlagsOf(base) & kIsHeapType) == 0 || std::strncmp(NameOf(base), "pybind11", 8) == 0 ||
+        std::strncmp(NameOf(base), "torch._C.", 9) == 0 || std::strncmp(NameOf(base), "collections.", 12) == 0 ||
+        std::strncmp(NameOf(base), "functools.", 10) == 0 || std::strncmp(NameOf(base), "_thread.", 8) == 0;
     if (named) {
       const TypeKind kind = KindByName(NameOf(base));
       if (kind != TypeKind::kSkip) return kind;
@@ -162,6 +165,28 @@ uint64_t ResultsOfCache(uint64_t object, const TypeFacts& type, const PythonApi&
       },
       &search);
   return search.found;
+}
+
+// PyArrayObject_fields and PyArray_Descr of NumPy's ndarraytypes.h, the same in 1.x and 2.x as far as they are used.
+ArrayItems ItemsOfArray(uint64_t array, const ProcessMemory& memory) {
+  constexpr uint64_t kData = 16, kDimensions = 24, kSizes = 32, kType = 56, kFlags = 64;
+  constexpr uint64_t kKindOfType = 24, kNumberOfType = 28;
+  constexpr int kObjects = 17, kMostDimensions = 64;
+  constexpr uint64_t kMostItems = uint64_t{1} << 30;
+  const uint64_t type = Load(array + kType), sizes = Load(array + kSizes), first = Load(array + kData);
+  const int dimensions = Load<int32_t>(array + kDimensions);
+  if (dimensions < 1 || dimensions > kMostDimensions || !memory.IsHeap(sizes)) return {};
+  if (type % 8 != 0 || !(memory.IsHeap(type) || memory.IsFile(type))) return {};
+  if (Load<char>(type + kKindOfType) != 'O' || Load<int32_t>(type + kNumberOfType) != kObjects) return {};
+  if ((Load<int32_t>(array + kFlags) & 3) == 0) return {};  // not one after the other
+  uint64_t count = 1;
+  for (int i = 0; i < dimensions; ++i) {
+    const uint64_t size = Load(sizes + 8 * static_cast<uint64_t>(i));
+    if (size == 0 || size > kMostItems / count) return {};
+    count *= size;
+  }
+  if (!memory.IsHeap(first) || !memory.IsHeap(first + 8 * (count - 1))) return {};
+  return {first, count};
 }
 
 uint64_t EntriesOf(uint64_t object, const TypeFacts& type, const PythonApi& api) {

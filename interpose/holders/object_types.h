@@ -29,10 +29,13 @@ enum class TypeKind : uint8_t {
   kType,
   kGenerator,
   kTensor,
-  kStorage,       // torch.UntypedStorage and others
-  kAutogradNode,  // of a torch.autograd.Function, or a grad_fn
-  kCppHolder,     // an object that pybind11 made
-  kContext,       // a contextvars.Context, or a node of the tree in it
+  kStorage,        // torch.UntypedStorage and others
+  kAutogradNode,   // of a torch.autograd.Function, or a grad_fn
+  kCppHolder,      // an object that pybind11 made
+  kContext,        // a contextvars.Context, or a node of the tree in it
+  kWeakReference,  // keeps its callback
+  kObjectArray,    // a NumPy array; only one of objects holds any
+  kThreadLocal,    // a threading.local
 };
 
 using Traverse = int (*)(uint64_t object, int (*visit)(uint64_t, void*), void* argument);
@@ -74,6 +77,13 @@ class ObjectTypes {
 
 // Returns the number of entries of a container, 0 for other objects.
 uint64_t EntriesOf(uint64_t object, const TypeFacts& type, const PythonApi& api);
+
+// The objects in a NumPy array: `count` addresses one after the other, 0 for an object that is not there. An array of
+// anything else, and a view that leaves some out, has none.
+struct ArrayItems {
+  uint64_t first, count;
+};
+ArrayItems ItemsOfArray(uint64_t array, const ProcessMemory& memory);
 
 // Returns the dict with the results of a functools.lru_cache, 0 for other objects.
 uint64_t ResultsOfCache(uint64_t object, const TypeFacts& type, const PythonApi& api);

@@ -15,7 +15,27 @@ constexpr uint32_t kObjectsPerClock = 512;
 constexpr int kMostLocals = 4096;
 constexpr long long kMostNumber = 1LL << 32;
 
+constexpr uint64_t kArrayBase = 48;  // of a view of NumPy's: what has the memory
+
 constexpr Step kEntry = {schema::HOLDER_ENTRY, NameKind::kNone, 0};
+
+// Whether nothing that an object refers to is left out when it is expanded, other than what is never reached.
+bool ReachesAll(TypeKind kind) {
+  switch (kind) {
+    case TypeKind::kPlain:
+    case TypeKind::kList:
+    case TypeKind::kTuple:
+    case TypeKind::kContainer:
+    case TypeKind::kMethod:
+    case TypeKind::kFunction:
+    case TypeKind::kCell:
+    case TypeKind::kWeakReference:
+    case TypeKind::kThreadLocal:
+      return true;
+    default:
+      return false;
+  }
+}
 
 }  // namespace
 
@@ -53,7 +73,11 @@ bool ObjectWalk::OutOfTime() {
 }
 
 bool ObjectWalk::Expand() {
-  while (const uint32_t next = reached_.Pop()) {
+  for (;;) {
+    // What waits would come before those that are next then.
+    if (pending_.early() || !reached_.HasMore()) FollowAll();
+    const uint32_t next = reached_.Pop();
+    if (next == 0) return true;
     if (OutOfTime()) return false;
     Entry& entry = reached_[next];
     if ((entry.flags & kExpanded) != 0) continue;
@@ -83,67 +107,6 @@ bool ObjectWalk::Expand() {
         break;
     }
   }
-  return true;
-}
-
-void ObjectWalk::ReachAt(uint64_t address, ObjectKind kind, Step step, uint16_t flags, uint8_t stage) {
-  if (stage < stage_) stage = stage_;
-  // The tree of a module comes first, so that a parameter is called net.layer.weight although a loop has left a
-  // variable for it, or a wrapper such as DistributedDataParallel has a list of all parameters.
-  const bool of_module = step.step == schema::HOLDER_MODULE_ATTRIBUTE || (flags & kModuleAttributes) != 0 ||
-                         (kind == ObjectKind::kTensor && (flags & (kParameters | kBuffers)) != 0);
-  // One that waits in a later stage is reached from here instead.
-  uint32_t found = reached_.Add(address, stage);
-  if (found == 0) {
-    if ((flags & kUses) != 0) NoteUse(address, flags & kUses);
-    found = of_module ? reached_.Find(address) : 0;
-    if (found == 0 || (reached_[found].flags & kEarly) != 0) return;
-  }
-  Entry& entry = reached_[found];
-  if ((entry.flags & kExpanded) != 0) return;
-  const bool waits = (entry.flags & kUnreached) == 0;
-  if (of_module) flags |= kEarly;
-  Fill(&entry, kind, step, static_cast<uint16_t>(flags | (waits ? entry.flags & kUses : 0)), stage);
-  reached_.Push(stage, found, of_module);
-}
-
-// What a tensor is used for, it is whatever name it was reached by.
-void ObjectWalk::NoteUse(uint64_t object, uint16_t use) {
-  const uint32_t found = reached_.Find(object);
-  if (found == 0) return;
-  Entry& entry = reached_[found];
-  if ((entry.flags & kUnreached) != 0 || (entry.flags & use) == use) return;
-  entry.flags |= use;
-  if (entry.kind == ObjectKind::kTensor) {
-    TensorFacts facts;
-    if ((entry.flags & kExpanded) != 0 && ReadTensor(object, &facts)) NoteUseOfMemory(facts.data, use);
-    return;
-  }
-  if (entry.kind != ObjectKind::kPython || impl_word_ == 0) return;
-  if (types_.Of(TypeOf(object), *api_, memory_).kind != TypeKind::kTensor) return;
-  NoteUse(Load(object + 8 * impl_word_), use);
-  if ((reached_[found].flags & kExpanded) != 0) NoteUseOfWrapped(object, use);
-}
-
-// A tensor without memory of its own, such as a DTensor, has others in its attributes.
-void ObjectWalk::NoteUseOfWrapped(uint64_t object, uint16_t use) {
-  TensorFacts facts;
-  const TypeFacts type = types_.Of(TypeOf(object), *api_, memory_);
-  if (type.traverse == nullptr || (ReadTensor(Load(object + 8 * impl_word_), &facts) && facts.data != 0)) return;
-  struct Noting {
-    ObjectWalk* walk;
-    uint16_t use;
-  } noting = {this, use};
-  type.traverse(
-      object,
-      [](uint64_t member, void* argument) {
-        const auto* noting = static_cast<Noting*>(argument);
-        ObjectWalk* walk = noting->walk;
-        const TypeKind kind = walk->types_.Of(TypeOf(member), *walk->api_, walk->memory_).kind;
-        if (kind == TypeKind::kTensor) walk->NoteUse(member, noting->use);
-        return 0;
-      },
-      &noting);
 }
 
 // Before the object that refers to it is asked for the rest of what it refers to: that would be without names.
@@ -156,43 +119,6 @@ void ObjectWalk::ExpandNow(uint64_t address, ObjectKind kind, Step step, uint16_
   current_ = found;
   expand();
   current_ = outer;
-}
-
-void ObjectWalk::Fill(Entry* entry, ObjectKind kind, Step step, uint16_t flags, uint8_t stage) const {
-  entry->parent = current_;
-  entry->step = static_cast<uint8_t>(step.step);
-  entry->name_kind = step.kind;
-  entry->name = step.name;
-  entry->kind = kind;
-  entry->stage = stage;
-  entry->flags = flags;
-}
-
-void ObjectWalk::Reach(uint64_t object, Step step, uint16_t flags, uint8_t stage) {
-  if (object == 0) return;
-  const TypeFacts& type = types_.Of(TypeOf(object), *api_, memory_);
-  // Every module is where a path begins.
-  if (type.kind == TypeKind::kSkip || type.kind == TypeKind::kModule) return;
-  if (type.is_optimizer && stage < kOptimizers) stage = kOptimizers;
-  if (current_ != 0) flags |= reached_[current_].flags & kOptimizerState;
-  if (type.kind == TypeKind::kTensor) flags |= wrapped_uses_;
-  ReachAt(object, ObjectKind::kPython, step, flags, stage);
-}
-
-int ObjectWalk::OnReferred(uint64_t object, void* walk) {
-  auto* self = static_cast<ObjectWalk*>(walk);
-  if (object != self->type_skipped_) self->Reach(object, self->step_);
-  return 0;
-}
-
-void ObjectWalk::ReachReferred(uint64_t object, const TypeFacts& type, Step step) {
-  if (type.traverse == nullptr) return;
-  step_ = step;
-  type_skipped_ = type.type;
-  const uint64_t of = type.type;
-  const Traverse traverse = type.traverse;
-  traverse(object, OnReferred, this);
-  Reach(of, kMember, 0, kLeftover);
 }
 
 void ObjectWalk::ReachAttribute(uint64_t key, uint64_t value, uint16_t flags) {
@@ -214,6 +140,7 @@ void ObjectWalk::ReachAttribute(uint64_t key, uint64_t value, uint16_t flags) {
 }
 
 void ObjectWalk::ExpandDict(uint64_t dict, uint64_t entries, uint16_t flags) {
+  if (TypeOf(dict) == api_->dict && (flags & kOptimizerState) == 0) reached_[current_].flags |= kWhole;
   intptr_t position = 0;
   uint64_t key, value;
   while (api_->dict_next(dict, &position, &key, &value) != 0) {
@@ -263,6 +190,7 @@ void ObjectWalk::ExpandPython(uint64_t object) {
   // A copy: what is reached may take its place.
   const TypeFacts type = types_.Of(TypeOf(object), *api_, memory_);
   const uint16_t flags = reached_[current_].flags;
+  if (ReachesAll(type.kind)) reached_[current_].flags |= kWhole;
   Step referred = kMember;
   switch (type.kind) {
     case TypeKind::kSkip:
@@ -325,6 +253,16 @@ void ObjectWalk::ExpandPython(uint64_t object) {
       break;
     case TypeKind::kContext:
       return ExpandContext(object, type);
+    case TypeKind::kObjectArray: {
+      const ArrayItems items = ItemsOfArray(object, memory_);
+      for (uint64_t i = 0; i < items.count; ++i) Reach(Load(items.first + 8 * i), kEntry);
+      Reach(Load(object + kArrayBase), kSame);
+      break;
+    }
+    case TypeKind::kThreadLocal:
+      if (type.traverse != nullptr) type.traverse(object, OnThreadLocalMember, this);
+      break;
+    case TypeKind::kWeakReference:
     case TypeKind::kPlain:
       break;
   }
@@ -409,6 +347,19 @@ void ObjectWalk::ExpandGenerator(uint64_t generator) {
   if (code == 0 || TypeOf(code) != api_->code) return;
   ExpandNow(frame, ObjectKind::kFrame, {schema::HOLDER_GENERATOR, NameKind::kCode, code}, 0,
             [&] { ExpandFrame(frame); });
+}
+
+// A threading.local has a dict with the dicts of attributes, one for each thread.
+int ObjectWalk::OnThreadLocalMember(uint64_t object, void* walk) {
+  auto* self = static_cast<ObjectWalk*>(walk);
+  const PythonApi& api = *self->api_;
+  if (TypeOf(object) != api.dict) return 0;
+  intptr_t position = 0;
+  uint64_t key, value;
+  while (api.dict_next(object, &position, &key, &value) != 0) {
+    if (TypeOf(value) == api.dict) self->Reach(value, kSame, kAttributes);
+  }
+  return 0;
 }
 
 // A context keeps its variables in a tree (CPython's hamt.c). A node has pairs of a variable and its value, which are

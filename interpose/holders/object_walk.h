@@ -16,6 +16,7 @@
 #include "interpose/base/growing_array.h"
 #include "interpose/holders/cpp_objects.h"
 #include "interpose/holders/object_types.h"
+#include "interpose/holders/pending_references.h"
 #include "interpose/holders/process_memory.h"
 #include "interpose/holders/python_objects.h"
 #include "interpose/holders/reached_objects.h"
@@ -57,7 +58,8 @@ class ObjectWalk {
   // no root has reached, and returns false if the time is over.
   void ListTracked();
   bool ReachTheRest();
-  bool AddUnreached(uint64_t object);
+  bool NoteTracked(uint64_t object);
+  bool AddUnreached();
   void CountReference(uint64_t object);
   static int OnTracked(uint64_t object, void* walk);
   static int OnReference(uint64_t object, void* walk);
@@ -66,8 +68,11 @@ class ObjectWalk {
   bool Expand();
   bool OutOfTime();
 
-  // Reach what the current object refers to. A `stage` before the current one has no effect.
+  // Reach what the current object refers to. A `stage` before the current one has no effect. Reach comes into effect
+  // after some others, at the latest with FollowAll.
   void Reach(uint64_t object, Step step, uint16_t flags = 0, uint8_t stage = 0);
+  void Follow(const PendingReference& reference);
+  void FollowAll();
   void ReachAt(uint64_t address, ObjectKind kind, Step step, uint16_t flags, uint8_t stage);
   void NoteUse(uint64_t object, uint16_t use);
   void NoteUseOfWrapped(uint64_t object, uint16_t use);
@@ -75,8 +80,11 @@ class ObjectWalk {
   template <typename Expansion>
   void ExpandNow(uint64_t address, ObjectKind kind, Step step, uint16_t flags, Expansion expand);
   void Fill(Entry* entry, ObjectKind kind, Step step, uint16_t flags, uint8_t stage) const;
-  void ReachReferred(uint64_t object, const TypeFacts& type, Step step);
+  using VisitObject = int (*)(uint64_t object, void* walk);
+  void ReachReferred(uint64_t object, const TypeFacts& type, Step step, VisitObject visit = OnReferred);
   static int OnReferred(uint64_t object, void* walk);
+  static int OnThreadLocalMember(uint64_t object, void* walk);
+  static int OnTensorMember(uint64_t object, void* walk);
   static int OnContextMember(uint64_t object, void* walk);
 
   void ExpandPython(uint64_t object);
@@ -116,8 +124,12 @@ class ObjectWalk {
   CppClasses classes_;
   TensorLayout layout_;
   ReachedObjects reached_;
+  PendingReferences pending_;
   GrowingArray<HeldBlock> blocks_;
   GrowingArray<uint32_t> unreached_;
+  static constexpr size_t kTrackedAtOnce = 32;
+  uint64_t tracked_[kTrackedAtOnce];  // yet to be added
+  size_t tracked_count_;
   uint32_t current_;
   uint8_t stage_;
   Step step_;              // of what OnReferred reports

@@ -6,7 +6,7 @@ namespace {
 
 // Enough for what PyTorch has when it was imported.
 constexpr size_t kFirstSlots = size_t{1} << 20;
-constexpr size_t kAhead = 6;
+constexpr size_t kAhead = 6, kFarAhead = 12;
 
 }  // namespace
 
@@ -70,10 +70,13 @@ bool ReachedObjects::Push(uint8_t stage, uint32_t entry, bool early) {
 }
 
 uint32_t ReachedObjects::Pop() {
-  for (Queue& queue : queues_) {
+  for (size_t i = 0; i < 2 * kStages; ++i) {
+    Queue& queue = queues_[i];
     if (queue.next >= queue.entries.size()) continue;
-    // Objects lie all over memory: the next ones are asked for early.
-    const size_t ahead = queue.next + kAhead;
+    last_queue_ = i;
+    // Objects lie all over memory, and their entries do: the next ones are asked for early.
+    const size_t ahead = queue.next + kAhead, far_ahead = queue.next + kFarAhead;
+    if (far_ahead < queue.entries.size()) __builtin_prefetch(&entries_[queue.entries[far_ahead]]);
     if (ahead < queue.entries.size()) {
       const uint64_t address = entries_[queue.entries[ahead]].address;
       __builtin_prefetch(reinterpret_cast<const void*>(address));

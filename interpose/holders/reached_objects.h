@@ -71,6 +71,7 @@ constexpr uint16_t kExpanded = 1,
     kContainer = 2048,                 // its members are entries
     kRequiresGradient = 4096,
                    kEarly = 8192,  // reached in the tree of a torch.nn.Module
+    kWhole = 16384,                // all that it refers to was reached from it
     kUses = kParameters | kBuffers | kOptimizerState | kGradient | kSaved;
 
 struct Entry {
@@ -97,6 +98,17 @@ class ReachedObjects {
   // if the address was added with this stage or an earlier one, if there is no memory, and if kMaxEntries is reached.
   uint32_t Add(uint64_t address, uint8_t stage);
 
+  // Ask for the memory that Add(address) will look at first, and for the entry that it will find. They have no effect
+  // but on time: GCC drops calls of such functions unless they are inlined.
+  __attribute__((always_inline)) void PrefetchSlot(uint64_t address) const {
+    if (slot_count_ != 0) __builtin_prefetch(&slots_[HomeOf(address)], 1);
+  }
+  __attribute__((always_inline)) void PrefetchEntry(uint64_t address) const {
+    if (slot_count_ == 0) return;
+    const Slot& slot = slots_[HomeOf(address)];
+    if (slot.address == address) __builtin_prefetch(&entries_[slot.entry], 1);
+  }
+
   Entry& operator[](uint32_t entry) { return entries_[entry]; }
   const Entry& operator[](uint32_t entry) const { return entries_[entry]; }
   uint32_t size() const { return static_cast<uint32_t>(entries_.size()); }
@@ -108,6 +120,8 @@ class ReachedObjects {
   bool Push(uint8_t stage, uint32_t entry, bool early = false);
   // Returns the next one of the earliest stage that has any, or 0.
   uint32_t Pop();
+  // Returns whether more of those wait that the last one of Pop waited with.
+  bool HasMore() const { return queues_[last_queue_].next < queues_[last_queue_].entries.size(); }
 
   void Free();
 
@@ -135,6 +149,7 @@ class ReachedObjects {
   int shift_;
   bool no_memory_;
   Queue queues_[2 * kStages];  // of each stage the early ones and the others
+  size_t last_queue_;
 };
 
 }  // namespace vramtrack::holders

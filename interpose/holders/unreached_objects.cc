@@ -15,20 +15,35 @@ constexpr uint64_t kGcFlags = 3;
 
 }  // namespace
 
-bool ObjectWalk::AddUnreached(uint64_t object) {
-  const TypeKind kind = types_.Of(TypeOf(object), *api_, memory_).kind;
-  if (kind == TypeKind::kSkip || kind == TypeKind::kModule) return true;
-  if (reached_.Find(object) != 0) return true;
-  const uint32_t entry = reached_.Add(object, kNotReached);
-  if (entry == 0) return false;
-  reached_[entry].flags = kUnreached;
-  if (!unreached_.Reserve(1)) return false;
-  unreached_.Add(entry);
-  return !OutOfTime();
+// Adds some objects that the collector tracks, whose slots have been asked for.
+bool ObjectWalk::AddUnreached() {
+  const size_t count = tracked_count_;
+  tracked_count_ = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const TypeKind kind = types_.Of(TypeOf(tracked_[i]), *api_, memory_).kind;
+    if (kind == TypeKind::kSkip || kind == TypeKind::kModule) continue;
+    const uint32_t entry = reached_.Add(tracked_[i], kNotReached);
+    if (entry == 0) {
+      if (reached_.full() || reached_.no_memory()) return false;
+      continue;
+    }
+    reached_[entry].flags = kUnreached;
+    if (!unreached_.Reserve(1)) return false;
+    unreached_.Add(entry);
+    if (OutOfTime()) return false;
+  }
+  return true;
+}
+
+bool ObjectWalk::NoteTracked(uint64_t object) {
+  reached_.PrefetchSlot(object);
+  __builtin_prefetch(reinterpret_cast<const void*>(object));
+  tracked_[tracked_count_++] = object;
+  return tracked_count_ < kTrackedAtOnce || AddUnreached();
 }
 
 int ObjectWalk::OnTracked(uint64_t object, void* walk) {
-  return static_cast<ObjectWalk*>(walk)->AddUnreached(object) ? 1 : 0;
+  return static_cast<ObjectWalk*>(walk)->NoteTracked(object) ? 1 : 0;
 }
 
 void ObjectWalk::CountReference(uint64_t object) {
@@ -54,31 +69,38 @@ void ObjectWalk::ListTracked() {
         // Every element must point back: this is what shows that it is such a list.
         if (!memory_.IsHeap(header) && !memory_.IsFile(header)) break;
         if ((Load(header + 8) & ~kGcFlags) != previous) break;
-        if (!AddUnreached(header + kGcHeaderBytes)) break;
+        if (!NoteTracked(header + kGcHeaderBytes)) break;
         previous = header;
         header = Load(header) & ~kGcFlags;
       }
     }
   }
+  AddUnreached();
 }
 
 bool ObjectWalk::ReachTheRest() {
   if (out_of_time_ || reached_.full() || reached_.no_memory()) return false;
+  // Most were reached meanwhile. Only what else they refer to may keep the others.
+  size_t left = 0;
   for (size_t i = 0; i < unreached_.size(); ++i) {
-    const uint64_t object = reached_[unreached_[i]].address;
+    const uint32_t at = unreached_[i];
+    const uint16_t flags = reached_[at].flags;
+    if ((flags & kUnreached) != 0) unreached_[left++] = at;
+    if ((flags & kWhole) != 0) continue;
+    const uint64_t object = reached_[at].address;
     const TypeFacts& type = types_.Of(TypeOf(object), *api_, memory_);
     if (type.traverse != nullptr) type.traverse(object, OnReference, this);
     if (OutOfTime()) return false;
   }
-  const auto reach = [&](bool outside, bool instances_only) {
-    for (size_t i = 0; i < unreached_.size(); ++i) {
+  const auto reach = [&](bool outside, auto is_wanted) {
+    for (size_t i = 0; i < left; ++i) {
       const Entry entry = reached_[unreached_[i]];
       if ((entry.flags & kUnreached) == 0) continue;
       const uint64_t of_type = TypeOf(entry.address);
       // Since 3.12 the upper half of the word has flags.
       const uint64_t count = api_->minor >= 12 ? Load<uint32_t>(entry.address) : Load(entry.address);
       if (outside && count <= entry.references) continue;
-      if (instances_only && types_.Of(of_type, *api_, memory_).kind != TypeKind::kPlain) continue;
+      if (!is_wanted(types_.Of(of_type, *api_, memory_).kind)) continue;
       current_ = 0;
       stage_ = outside ? kOutside : kGarbage;
       const schema::HolderStep step = outside ? schema::HOLDER_OUTSIDE : schema::HOLDER_GARBAGE;
@@ -92,7 +114,14 @@ bool ObjectWalk::ReachTheRest() {
     }
     return Expand();
   };
-  return reach(true, false) && reach(false, true) && reach(false, false);
+  // A cycle has the name of what is most telling in it: of an object of the program's, of an exception; of a tensor
+  // only if there is nothing else.
+  const auto any = [](TypeKind) { return true; };
+  const auto instance = [](TypeKind kind) { return kind == TypeKind::kPlain; };
+  const auto exception = [](TypeKind kind) { return kind == TypeKind::kException; };
+  const auto no_tensor = [](TypeKind kind) { return kind != TypeKind::kTensor && kind != TypeKind::kStorage; };
+  return reach(true, any) && reach(false, instance) && reach(false, exception) && reach(false, no_tensor) &&
+         reach(false, any);
 }
 
 }  // namespace vramtrack::holders

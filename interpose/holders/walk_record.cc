@@ -161,8 +161,12 @@ uint32_t WalkRecord::AddRow(uint32_t parent, const Entry& entry) {
   // A list whose nodes refer to each other is not spelled out.
   if (parent != 0 && rows_[parent - 1].step == step && rows_[parent - 1].name == name &&
       (step == schema::HOLDER_MEMBER || step == schema::HOLDER_ATTRIBUTE)) {
-    const uint32_t before = rows_[parent - 1].parent;
-    if (before != 0 && rows_[before - 1].step == step && rows_[before - 1].name == name) return parent;
+    uint32_t before = parent;
+    for (int i = 0; i < 2 && before != 0; ++i) {
+      before = rows_[before - 1].parent;
+      if (before != 0 && (rows_[before - 1].step != step || rows_[before - 1].name != name)) before = 0;
+    }
+    if (before != 0) return parent;
   }
   uint32_t* number = row_numbers_.Insert(Mix(Mix(Mix(kHashMultiplier, parent), static_cast<uint64_t>(step)), name) | 1);
   if (number == nullptr || !rows_.Reserve(1)) {
