@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -167,6 +166,7 @@ absl::Status WaitForResult(const TargetProcess& process, uint64_t at, Injected* 
   const Clock::time_point start = Clock::now();
   InjectedBlock block;
   while (true) {
+    StoppedThread::ReleaseLate();
     if (!process.Read(at, &block, sizeof block)) {
       return Failed(process.pid(),
                     process.HasEnded()
@@ -216,6 +216,7 @@ absl::StatusOr<Injected> Inject(const Injection& injection) {
   std::string why = "no thread was found";
   std::optional<uint64_t> at;
   while (!at) {
+    StoppedThread::ReleaseLate();  // also if no thread can be used now
     if (process->HasEnded()) return Failed(injection.pid, "ended before it was joined");
     if (absl::Status read = process->ReadMappings(); !read.ok()) return read;
     const SafeMoments moments(*process);
