@@ -9,9 +9,9 @@
 
 namespace vramtrack {
 
-// The flags of schema::Control. Calls are recorded while none is set.
-constexpr uint64_t kControlMask = 0xff;
-// Above the flags: the number of calls that were not recorded.
+// Those of schema::ControlBits that stop recording. Calls are recorded while none is set.
+constexpr uint64_t kControlMask = 0xf;
+// Above all flags: the number of calls that were not recorded.
 constexpr int kControlCountShift = 8;
 
 }  // namespace vramtrack

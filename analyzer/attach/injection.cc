@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -167,9 +166,10 @@ absl::Status WaitForResult(const TargetProcess& process, uint64_t at, Injected* 
   const Clock::time_point start = Clock::now();
   InjectedBlock block;
   while (true) {
+    StoppedThread::ReleaseLate();
     if (!process.Read(at, &block, sizeof block)) {
       return Failed(process.pid(),
-                    kill(process.pid(), 0) != 0 && errno == ESRCH
+                    process.HasEnded()
                         ? "ended while it was joined"
                         : "replaced its memory while it was joined (another program was started by exec)");
     }
@@ -216,7 +216,8 @@ absl::StatusOr<Injected> Inject(const Injection& injection) {
   std::string why = "no thread was found";
   std::optional<uint64_t> at;
   while (!at) {
-    if (kill(injection.pid, 0) != 0 && errno == ESRCH) return Failed(injection.pid, "ended before it was joined");
+    StoppedThread::ReleaseLate();  // also if no thread can be used now
+    if (process->HasEnded()) return Failed(injection.pid, "ended before it was joined");
     if (absl::Status read = process->ReadMappings(); !read.ok()) return read;
     const SafeMoments moments(*process);
     for (const pid_t id : moments.Candidates()) {

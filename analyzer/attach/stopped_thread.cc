@@ -33,7 +33,8 @@ constexpr auto kSetSignalMask = static_cast<__ptrace_request>(0x420b);
 constexpr int kEventStop = 128;            // PTRACE_EVENT_STOP
 constexpr uintptr_t kGoodSystemCalls = 1;  // PTRACE_O_TRACESYSGOOD: system calls stop with bit 7 of the signal
 constexpr int kRegistersOfXsave = 0x202;   // NT_X86_XSTATE
-constexpr std::chrono::milliseconds kStopLimit(100), kCallLimit(5000);
+// A thread that has begun to run the code must come to its end, however long other threads keep what it waits for.
+constexpr std::chrono::milliseconds kStopLimit(100), kCallLimit(60000);
 
 // Raised by an instruction of the thread: the kernel resets their actions if they come while they are blocked.
 constexpr uint64_t kSynchronous = uint64_t{1} << (SIGSEGV - 1) | uint64_t{1} << (SIGBUS - 1) |
@@ -63,6 +64,7 @@ absl::Status StoppedThread::Wait(int* status, std::chrono::milliseconds limit) {
       return Unavailable(thread_, "has ended");
     }
     if (std::chrono::steady_clock::now() > end) return Unavailable(thread_, "does not stop");
+    ReleaseLate();
     if (tries > 20) std::this_thread::sleep_for(std::chrono::microseconds(tries > 200 ? 500 : 20));
   }
 }
@@ -96,19 +98,24 @@ namespace {
 std::vector<pid_t> late_threads;
 }  // namespace
 
+// It is let go as one that has stopped in time.
 void StoppedThread::ReleaseLate() {
   for (size_t i = 0; i < late_threads.size();) {
     int status;
-    const pid_t found = waitpid(late_threads[i], &status, __WALL | WNOHANG);
+    const pid_t id = late_threads[i], found = waitpid(id, &status, __WALL | WNOHANG);
     if (found == 0) {
       ++i;
       continue;
     }
-    if (found > 0 && WIFSTOPPED(status)) {
-      const bool is_signal = status >> 16 == 0;
-      ptrace(PTRACE_DETACH, late_threads[i], nullptr, is_signal ? WSTOPSIG(status) : 0);
-    }
     late_threads.erase(late_threads.begin() + static_cast<std::ptrdiff_t>(i));
+    if (found < 0 || !WIFSTOPPED(status)) continue;
+    if (status >> 16 == 0) {
+      ptrace(PTRACE_DETACH, id, nullptr, WSTOPSIG(status));
+      continue;
+    }
+    StoppedThread late(id);
+    late.traced_ = late.in_stop_ = late.at_trap_ = true;
+    late.stopped_ = late.ReadRegisters(&late.registers_);
   }
 }
 
@@ -259,6 +266,7 @@ absl::Status StoppedThread::Run(uint64_t start, uint64_t stack, uint64_t argumen
       return Unavailable(thread_, "has ended");
     }
     if (std::chrono::steady_clock::now() > end) break;
+    ReleaseLate();  // it may hold what this one waits for
     std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
   if (absl::Status stopped = BackToTrap(); !stopped.ok()) return stopped;

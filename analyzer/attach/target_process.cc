@@ -42,15 +42,17 @@ absl::StatusOr<TargetProcess> TargetProcess::Open(pid_t pid) {
   const std::string name = NameOf(pid);
   if (kill(pid, 0) != 0 && errno == ESRCH) return absl::NotFoundError(name + ": no such process");
   TargetProcess process(pid);
-  if (absl::StartsWith(process.Status("State"), "Z")) return absl::NotFoundError(name + ": has ended");
+  if (process.HasEnded()) return absl::NotFoundError(name + ": has ended");
+  if (absl::StartsWith(process.Status("State"), "Z")) {
+    return absl::FailedPreconditionError(name + ": its first thread has ended, so its memory cannot be looked at");
+  }
   if (process.Status("Tgid") != absl::StrCat(pid)) {
     return absl::InvalidArgumentError(
         absl::StrCat(pid, ": is a thread of process ", process.Status("Tgid"), " (expected the number of a process)"));
   }
   if (absl::Status read = process.ReadMappings(); !read.ok()) return read;
   if (process.mappings_.empty()) {
-    const bool ended = absl::StartsWith(process.Status("State"), "Z") || process.Status("State").empty();
-    return absl::NotFoundError(name + (ended ? ": has ended" : ": is a kernel thread"));
+    return absl::NotFoundError(name + (process.HasEnded() ? ": has ended" : ": is a kernel thread"));
   }
   unsigned char head[EI_NIDENT] = {};
   std::ifstream(absl::StrCat("/proc/", pid, "/exe"), std::ios::binary).read(reinterpret_cast<char*>(head), sizeof head);
@@ -215,6 +217,11 @@ uint64_t TargetProcess::FunctionAt(uint64_t base, const std::string& function) c
     if ((chained & 1) != 0) return 0;
   }
   return 0;
+}
+
+bool TargetProcess::HasEnded() const {
+  const std::string state = Status("State");
+  return state.empty() || (absl::StartsWith(state, "Z") && Threads().size() <= 1);
 }
 
 std::string TargetProcess::Status(const std::string& name) const {

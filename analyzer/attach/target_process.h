@@ -63,6 +63,8 @@ class TargetProcess {
   // Returns the value of a line of /proc/PID/status such as "TracerPid"; empty if it is not there.
   std::string Status(const std::string& name) const;
   std::vector<pid_t> Threads() const;
+  // Returns whether the process has ended, also if its parent has not asked for its exit code yet.
+  bool HasEnded() const;
 
  private:
   explicit TargetProcess(pid_t pid) : pid_(pid) {}

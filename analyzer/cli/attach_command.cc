@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <fstream>
@@ -41,15 +42,16 @@ std::string RootOf(int pid) {
   return same ? "" : root;
 }
 
-// Whether the process finds the same file under `path`.
+// Whether the process finds the same file under `path`. It may share the root and still have folders of its own.
 absl::Status CheckLibrary(int pid, const std::string& root, const std::string& path) {
   struct stat own, other;
-  if (root.empty()) return absl::OkStatus();
-  if (stat(path.c_str(), &own) == 0 && stat((root + path).c_str(), &other) == 0 && own.st_size == other.st_size) {
-    return absl::OkStatus();
-  }
+  const std::string there = absl::StrCat("/proc/", pid, "/root", path);
+  const bool found = stat(there.c_str(), &other) == 0;
+  if (!found && errno != ENOENT && errno != ENOTDIR) return absl::OkStatus();  // it will say so itself
+  if (found && stat(path.c_str(), &own) == 0 && own.st_size == other.st_size) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      absl::StrCat(NameOf(pid), ": runs in a container that has no ", path,
+      absl::StrCat(NameOf(pid), root.empty() ? ": does not find " : ": runs in a container that has no ", path,
+                   root.empty() ? ", because it has a folder of its own in this place" : "",
                    " (mount it there under the same path, or copy it there and to the same path here and name it in "
                    "VRAMTRACK_LIBRARY)"));
 }
@@ -103,6 +105,7 @@ std::string Options(const AttachOptions& options, const std::string& pattern) {
   if (!options.stacks.empty()) absl::StrAppend(&lines, "VRAMTRACK_STACKS=", options.stacks, "\n");
   if (!options.max_frames.empty()) absl::StrAppend(&lines, "VRAMTRACK_MAX_FRAMES=", options.max_frames, "\n");
   if (!options.max_bytes.empty()) absl::StrAppend(&lines, "VRAMTRACK_MAX_BYTES=", options.max_bytes, "\n");
+  if (!options.holders.empty()) absl::StrAppend(&lines, "VRAMTRACK_HOLDERS=", options.holders, "\n");
   return lines;
 }
 

@@ -344,15 +344,31 @@ std::string ReadSize(std::string& text) {
 }
 
 // What the recorder of a process is told, by `run` and by `attach`.
-void AddRecorderOptions(CommandParser* parser, std::string* stacks, std::string* max_frames, std::string* max_bytes) {
-  parser->Option("--stacks", "KINDS", stacks, "native, python, native,python or none")
+template <typename Options>
+void AddRecorderOptions(CommandParser* parser, Options* options) {
+  parser->Option("--stacks", "KINDS", &options->stacks, "native, python, native,python or none")
       ->check(OneOf("kind of stack", {"native", "python", "native,python", "python,native", "none"}));
-  parser->Option("--max-frames", "N", max_frames, "record at most N frames of a stack, 1 to 256 (default: 128)")
+  parser
+      ->Option("--max-frames", "N", &options->max_frames, "record at most N frames of a stack, 1 to 256 (default: 128)")
       ->check(WholeNumber(1, kMostFrames));
   parser
-      ->Option("--max-bytes", "SIZE", max_bytes,
+      ->Option("--max-bytes", "SIZE", &options->max_bytes,
                "the largest trace of one process, such as 500MiB or 2GiB (default: no limit)")
       ->transform(CLI::Validator(ReadSize, ""));
+  parser
+      ->OptionalValue("--holders", "WHEN", "all", &options->holders,
+                      "find which Python objects hold the memory, at these moments: growth, oom, exit, request "
+                      "(`vramtrack holders`), an interval such as 30s, several with commas between them, or all: the "
+                      "first four (default without a value: all)")
+      ->transform(CLI::Validator(ReadHolderMoments, ""));
+}
+
+// Returns what is wrong with the options together; empty if nothing is.
+template <typename Options>
+std::string CheckRecorderOptions(const Options& options) {
+  const bool holders = !options.holders.empty() && options.holders != "0";
+  const bool python = options.stacks.empty() || absl::StrContains(options.stacks, "python");
+  return holders && !python ? "--holders needs Python stacks (expected --stacks python or native,python)" : "";
 }
 
 int Run(const Arguments& arguments) {
@@ -362,19 +378,13 @@ int Run(const Arguments& arguments) {
                        "report follows on standard error. Input, output and exit code are those of COMMAND.");
   parser.Option("-o,--output", "DIR", &options.output,
                 "the folder for the traces, one file per process (default: a new folder vramtrack.TIME)");
-  AddRecorderOptions(&parser, &options.stacks, &options.max_frames, &options.max_bytes);
+  AddRecorderOptions(&parser, &options);
   parser.Flag("--cupti", &options.cupti,
               "also record CUPTI memory activity; do not combine it with Nsight or torch.profiler, a process can have "
               "only one CUPTI client");
   parser.Option("--cupti-records", "LIST", &options.cupti_records,
                 "the CUPTI records to collect (default: memory,pools): memory, pools, kernels, copies, fills, "
                 "synchronization, graphs, calls, markers, unified, external");
-  parser
-      .OptionalValue("--holders", "WHEN", "all", &options.holders,
-                     "find which Python objects hold the memory, at these moments: growth, oom, exit, request "
-                     "(`vramtrack holders`), an interval such as 30s, several with commas between them, or all: the "
-                     "first four (default without a value: all)")
-      ->transform(CLI::Validator(ReadHolderMoments, ""));
   parser.Flag("--dormant", &options.dormant, "record nothing until `vramtrack start`");
   parser.Flag("-q,--quiet", &options.quiet, "print no report at the end");
   parser.StopAtFirstWord();
@@ -396,10 +406,7 @@ int Run(const Arguments& arguments) {
   }
   options.command.insert(options.command.end(), marker, arguments.end());
   if (options.command.empty() || options.command[0].empty()) return parser.Wrong("COMMAND is missing");
-  const bool holders = !options.holders.empty() && options.holders != "0";
-  if (holders && !options.stacks.empty() && !absl::StrContains(options.stacks, "python")) {
-    return BadInput("--holders needs Python stacks (expected --stacks python or native,python)");
-  }
+  if (const std::string wrong = CheckRecorderOptions(options); !wrong.empty()) return BadInput(wrong);
   return RunRun(options);
 }
 
@@ -413,7 +420,7 @@ int Attach(const Arguments& arguments) {
   parser.Positional("PID", &options.pid);
   parser.Option("-o,--output", "DIR", &options.output,
                 "the folder for the traces, one file per process (default: a new folder vramtrack.TIME)");
-  AddRecorderOptions(&parser, &options.stacks, &options.max_frames, &options.max_bytes);
+  AddRecorderOptions(&parser, &options);
   parser
       .Option("--timeout", "SECONDS", &options.limit_s,
               "how long to look for a moment at which a thread can be used (default: 10)")
@@ -422,6 +429,7 @@ int Attach(const Arguments& arguments) {
   int code;
   if (!parser.Parse(arguments, &code)) return code;
   if (options.pid < 1) return parser.Wrong(absl::StrCat("invalid process number '", options.pid, "'"));
+  if (const std::string wrong = CheckRecorderOptions(options); !wrong.empty()) return BadInput(wrong);
   return RunAttach(options);
 }
 
@@ -455,8 +463,9 @@ int Holders(const Arguments& arguments) {
   HoldersOptions options;
   CommandParser parser("holders", "holders [OPTION...] PID|TRACE",
                        "Ask a running process which of its Python objects hold its memory, and wait for the answer. It "
-                       "is added to the process's trace. The process must have been started with run --holders. For a "
-                       "folder of traces, all processes that still write one are asked; for a launcher, all that it "
+                       "is added to the process's trace. The process must have been started with run --holders, or "
+                       "joined with attach --holders. For a folder of traces, all processes that still write one are "
+                       "asked; for a launcher, all that it "
                        "has started.");
   parser.Positional("PID|TRACE", &options.target);
   parser.Option("--timeout", "SECONDS", &options.timeout_s, "how long to wait for the answer (default: 30)")
@@ -494,10 +503,11 @@ int Top(const Arguments& arguments) {
 int View(const Arguments& arguments) {
   ViewOptions options;
   bool no_browser = false, no_source = false;
-  CommandParser parser("view", "view [OPTION...] TRACE",
+  CommandParser parser("view", "view [OPTION...] TRACE|PID",
                        "Serve the HTML page of a job to a browser of this machine, and open it. The page follows a job "
-                       "that runs. TRACE is a trace, or a folder of them.");
-  parser.Positional("TRACE", &options.target);
+                       "that runs. TRACE is a trace, or a folder of them; PID is a process that is traced, or the "
+                       "launcher of such processes.");
+  parser.Positional("TRACE|PID", &options.target);
   parser.Option("--port", "PORT", &options.port, "the port of the server (default: any free one)")
       ->check(WholeNumber(1, kMostPort));
   parser.Flag("--no-browser", &no_browser, "only print the address");

@@ -40,9 +40,10 @@ int RunRun(const RunOptions& options);
 struct AttachOptions {
   int pid = 0;
   std::string output;      // the folder for traces; empty: a new folder named after the time
-  std::string stacks;      // VRAMTRACK_STACKS; this and the next two: empty to use the environment of the process
+  std::string stacks;      // VRAMTRACK_STACKS; this and the next three: empty to use the environment of the process
   std::string max_frames;  // VRAMTRACK_MAX_FRAMES
   std::string max_bytes;   // VRAMTRACK_MAX_BYTES
+  std::string holders;     // VRAMTRACK_HOLDERS
   double limit_s = 10;     // how long to look for a safe moment
 };
 
@@ -81,7 +82,7 @@ struct TopOptions {
 int RunTop(const TopOptions& options);
 
 struct ViewOptions {
-  std::string target;      // a trace or a folder of traces
+  std::string target;      // a process number, a trace or a folder of traces
   uint16_t port = 0;       // 0: any free one
   double interval_s = 1;   // the least time between two looks, in seconds
   bool browser = true;     // open one

@@ -155,6 +155,9 @@ absl::StatusOr<std::vector<TracingProcess>> FindByTraces(const std::string& targ
   }
   std::vector<TracingProcess> processes;
   for (const pid_t pid : AllProcesses()) {
+    // Of several, the one that is written now: a process that was stopped and started again has others.
+    std::optional<std::string> complete;
+    bool found_one = false;
     for (const SharedMapping& mapping : SharedMappings(pid)) {
       const auto found = trace_of.find(mapping.inode);
       if (found == trace_of.end()) continue;
@@ -162,9 +165,16 @@ absl::StatusOr<std::vector<TracingProcess>> FindByTraces(const std::string& targ
       const auto name = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
       char real[PATH_MAX];
       if (realpath(found->second.c_str(), real) == nullptr || name(real) != name(mapping.path)) continue;
+      const absl::StatusOr<MappedHeader> header = MappedHeader::Open(found->second);
+      if (header.ok() && header->finished()) {
+        complete = found->second;
+        continue;
+      }
       processes.push_back({pid, found->second});
+      found_one = true;
       break;
     }
+    if (!found_one && complete) processes.push_back({pid, *complete});
   }
   if (processes.empty()) {
     return absl::NotFoundError(absl::StrCat(
@@ -184,11 +194,15 @@ std::optional<std::string> VariableIn(const std::string& environment, const std:
 
 }  // namespace
 
-absl::StatusOr<std::vector<TracingProcess>> FindTracingProcesses(const std::string& target) {
-  pid_t pid = 0;
+bool IsProcessNumber(const std::string& target) {
   struct stat info;
-  const bool is_number = target.find_first_not_of("0123456789") == std::string::npos;
-  if (is_number && stat(target.c_str(), &info) != 0) {
+  return !target.empty() && target.find_first_not_of("0123456789") == std::string::npos &&
+         stat(target.c_str(), &info) != 0;
+}
+
+absl::StatusOr<std::vector<TracingProcess>> FindTracingProcesses(const std::string& target) {
+  if (IsProcessNumber(target)) {
+    pid_t pid = 0;
     if (!absl::SimpleAtoi(target, &pid) || pid < 1) {
       return absl::InvalidArgumentError(absl::StrCat("invalid process number '", target, "'"));
     }
@@ -198,7 +212,7 @@ absl::StatusOr<std::vector<TracingProcess>> FindTracingProcesses(const std::stri
 }
 
 std::string WhyNotAnswered(const std::string& environment) {
-  constexpr char kStart[] = "start it with vramtrack run --holders";
+  constexpr char kStart[] = "start it with vramtrack run --holders, or join it with vramtrack attach --holders";
   if (environment.find('=') == std::string::npos) return "";  // hidden, or overwritten by the program
   const std::optional<std::string> holders = VariableIn(environment, "VRAMTRACK_HOLDERS");
   if (!holders || holders->empty() || *holders == "0") {
@@ -222,10 +236,13 @@ absl::StatusOr<HolderRequest> HolderRequest::Open(const TracingProcess& process)
   std::ifstream file(absl::StrCat("/proc/", process.pid, "/environ"), std::ios::binary);
   std::ostringstream environment;
   environment << file.rdbuf();
-  const std::string obstacle = WhyNotAnswered(environment.str());
-  if (!obstacle.empty()) return absl::FailedPreconditionError(absl::StrCat(name, ": ", obstacle));
   absl::StatusOr<MappedHeader> header = MappedHeader::Open(process.trace);
   if (!header.ok()) return absl::FailedPreconditionError(header.status().message());
+  // What the environment says was true at the start; a process that was joined has other options.
+  if ((header->Counter(schema::COUNTER_CONTROL).load() & schema::CONTROL_ANSWERS) == 0) {
+    const std::string obstacle = WhyNotAnswered(environment.str());
+    if (!obstacle.empty()) return absl::FailedPreconditionError(absl::StrCat(name, ": ", obstacle));
+  }
   HolderRequest request(process, *std::move(header));
   if (request.header_.finished()) {
     return absl::FailedPreconditionError(absl::StrCat(name, ": it is ending, and its trace is complete"));

@@ -21,6 +21,9 @@ struct TracingProcess {
   std::string trace;  // a path that this process can open
 };
 
+// Returns whether `target` is the number of a process: no file has this name.
+bool IsProcessNumber(const std::string& target);
+
 // Returns the processes of this machine that `target` names: the number of a process that writes a trace, or of one
 // that started such processes; or a trace; or a folder of traces, of which those of running processes count. Never
 // empty. An error is one line that names `target`.

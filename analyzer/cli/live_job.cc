@@ -20,10 +20,6 @@ constexpr size_t kMostSites = 200;
 // A job's own work comes first.
 constexpr double kShareOfProcessor = 0.1;
 
-bool IsNumber(const std::string& text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 }  // namespace
 
 LiveJob::LiveJob(std::string target, std::string step_marks, CategoryRules categories,
@@ -36,7 +32,7 @@ LiveJob::LiveJob(std::string target, std::string step_marks, CategoryRules categ
       sites_(kMostSites) {}
 
 absl::Status LiveJob::Find() {
-  if (IsNumber(target_)) {
+  if (IsProcessNumber(target_)) {
     const absl::StatusOr<std::vector<TracingProcess>> processes = FindTracingProcesses(target_);
     if (!processes.ok()) return processes.status();
     paths_.clear();

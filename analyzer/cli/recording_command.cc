@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `vramtrack start` and `vramtrack stop`: switch recording on and off, by a word in the header page of the traces.
+// `vramtrack start` and `vramtrack stop`: switch recording on and off, by a word in the header page of the traces. A
+// process that was joined looks at it only until it stops; it is joined again.
+#include <sys/types.h>
+
+#include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "analyzer/attach/injection.h"
+#include "analyzer/attach/target_process.h"
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/cli/commands.h"
@@ -16,6 +26,7 @@
 #include "analyzer/cli/mapped_header.h"
 #include "analyzer/cli/output.h"
 #include "proto/control_word.h"
+#include "vramtrack/vramtrack.h"
 
 namespace vramtrack {
 namespace {
@@ -72,17 +83,58 @@ bool Records(const Process& process) {
   return !IsIdle(process) || LastPart(TraceNow(process)) != LastPart(process.tracing.trace);
 }
 
+// Whether the process was joined and has given its imports back, so that it does not look at the word any more.
+bool HasLeft(const Process& process) {
+  return (process.header.Counter(schema::COUNTER_CONTROL).load() & schema::CONTROL_LEFT) != 0;
+}
+
+// Joins such a process again, with the options of the last time.
+absl::Status JoinAgain(pid_t pid) {
+  const absl::StatusOr<TargetProcess> process = TargetProcess::Open(pid);
+  if (!process.ok()) return process.status();
+  Injection injection;
+  injection.pid = pid;
+  for (const Mapping& mapping : process->mappings()) {
+    // The loader knows it by this name, also where the file has been replaced.
+    const std::string path(absl::StripSuffix(mapping.path, " (deleted)"));
+    if (LastPart(path) == "libvramtrack.so") injection.library = path;
+  }
+  if (injection.library.empty()) {
+    return absl::FailedPreconditionError(absl::StrCat("process ", pid, ": libvramtrack.so is not loaded any more"));
+  }
+  const absl::StatusOr<Injected> injected = Inject(injection);
+  if (!injected.ok()) return injected.status();
+  if (injected->result == VRAMTRACK_NOT_POSSIBLE) {
+    return absl::FailedPreconditionError(absl::StrCat("process ", pid, ": ", injected->message));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 int RunStart(const RecordingOptions& options) {
   absl::StatusOr<std::vector<Process>> processes = Open(options.target);
   if (!processes.ok()) return BadInput(std::string(processes.status().message()));
-  for (Process& process : *processes) {
-    process.before = process.header.Counter(schema::COUNTER_CONTROL).fetch_and(~uint64_t{schema::CONTROL_STOP});
+  std::vector<absl::Status> joined(processes->size());
+  for (size_t i = 0; i < processes->size(); ++i) {
+    Process& process = (*processes)[i];
+    std::atomic<uint64_t>& control = process.header.Counter(schema::COUNTER_CONTROL);
+    process.before = control.load();
+    if (HasLeft(process)) {
+      joined[i] = JoinAgain(process.tracing.pid);
+    } else {
+      process.before = control.fetch_and(~uint64_t{schema::CONTROL_STOP});
+    }
   }
-  WaitFor(*processes, Records);
+  WaitFor(*processes, [&](const Process& process) { return HasLeft(process) || Records(process); });
   StandardOutput out;
-  for (const Process& process : *processes) {
+  int code = kExitFine;
+  for (size_t i = 0; i < processes->size(); ++i) {
+    const Process& process = (*processes)[i];
+    if (!joined[i].ok()) {
+      code = BadInput(std::string(joined[i].message()));
+      continue;
+    }
     std::string line = absl::StrCat("process ", process.tracing.pid, ": ");
     if ((process.before & kControlMask) == 0) {
       absl::StrAppend(&line, "was recording already, to ", Printable(process.tracing.trace));
@@ -95,7 +147,8 @@ int RunStart(const RecordingOptions& options) {
     if (calls != 0) absl::StrAppend(&line, "; about ", FormatCount(calls), " calls before were not recorded");
     out.Write(line + "\n");
   }
-  return out.Finish();
+  const int written = out.Finish();
+  return written != kExitFine ? written : code;
 }
 
 int RunStop(const RecordingOptions& options) {

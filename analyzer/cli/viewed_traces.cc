@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/cli/category_option.h"
+#include "analyzer/cli/holder_request.h"
 #include "analyzer/cli/live_job.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/ingest/trace_choice.h"
@@ -69,7 +70,9 @@ class Reader {
   // {"list"} -> {"runs", then for each run: "run", its id, seconds since 1970, number of traces, their paths}. The run
   // "one" has no page; that of "all" is the page of the folder.
   Fields List() const {
-    const absl::StatusOr<std::vector<std::string>> listed = ListTraces(options_.target);
+    const bool of_process = IsProcessNumber(options_.target);
+    const absl::StatusOr<std::vector<std::string>> listed =
+        of_process ? TracesOfProcess() : ListTraces(options_.target);
     if (!listed.ok()) return {"trouble", std::string(listed.status().message())};
     Fields answer = {"runs"};
     auto add = [&answer](const char* kind, const TraceRun& run) {
@@ -77,8 +80,8 @@ class Reader {
                     {kind, run.run_id, absl::StrCat(run.start_ns / kNanosPerSecond), absl::StrCat(run.paths.size())});
       answer.insert(answer.end(), run.paths.begin(), run.paths.end());
     };
-    if (listed->size() == 1 || !IsTraceName(listed->front())) {
-      // One trace, or summaries, which are not sorted into runs.
+    if (listed->size() == 1 || of_process || !IsTraceName(listed->front())) {
+      // One trace, those of one job, or summaries, which are not sorted into runs.
       add(listed->size() == 1 ? "apart" : "all", {"", 0, *listed});
       return answer;
     }
@@ -86,6 +89,14 @@ class Reader {
     for (const TraceRun& run : sorted.runs) add("run", run);
     if (!sorted.unreadable.empty()) add("apart", {"", 0, sorted.unreadable});
     return answer;
+  }
+
+  absl::StatusOr<std::vector<std::string>> TracesOfProcess() const {
+    const absl::StatusOr<std::vector<TracingProcess>> processes = FindTracingProcesses(options_.target);
+    if (!processes.ok()) return processes.status();
+    std::vector<std::string> traces;
+    for (const TracingProcess& process : *processes) traces.push_back(process.trace);
+    return traces;
   }
 
   // {"read", path, run or not, run id, signature or empty} ->
@@ -100,7 +111,10 @@ class Reader {
       at->ListSites(kMaxPageSites);
     }
     LiveJob& job = *at;
-    if (const absl::Status found = job.Find(); !found.ok()) return {"trouble", std::string(found.message())};
+    const absl::Status found = job.Find();
+    // The traces of processes that have ended are still there.
+    const bool ended = !job.paths().empty() && IsProcessNumber(request[1]);
+    if (!found.ok() && !ended) return {"trouble", std::string(found.message())};
     std::string signature = SignatureOf(job.paths());
     if (signature == request[4]) return {"same"};
     const LiveJob::Look look = job.ReadWhole();

@@ -7,9 +7,7 @@
 #include <unistd.h>
 
 namespace vramtrack {
-namespace {
-
-void Store(const LoadedObject& object, void** slot, void* value) {
+void StoreImport(const LoadedObject& object, void** slot, void* value) {
   const auto at = reinterpret_cast<uint64_t>(slot);
   const uint64_t page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   // The last page of the range may be only in part read-only by name; the loader protects whole pages below its end.
@@ -20,8 +18,6 @@ void Store(const LoadedObject& object, void** slot, void* value) {
   reinterpret_cast<std::atomic<void*>*>(slot)->store(value, std::memory_order_release);
   if (read_only) syscall(SYS_mprotect, page, page_bytes, PROT_READ);
 }
-
-}  // namespace
 
 unsigned long long LibrariesLoaded() {
   unsigned long long count = 0;
@@ -39,7 +35,7 @@ void PatchImports(Replacement replacement) {
     if (IsOwnObject(object)) return true;
     object.EachImport([&](const char* name, void** slot) {
       void* const value = replacement(object, name, *slot);
-      if (value != nullptr && value != *slot) Store(object, slot, value);
+      if (value != nullptr && value != *slot) StoreImport(object, slot, value);
     });
     return true;
   });

@@ -12,9 +12,12 @@ namespace vramtrack {
 // now.
 using Replacement = void* (*)(const LoadedObject& importer, const char* name, const void* bound);
 
-// Calls `replacement` for the imports of every loaded library except this one. Pages that the loader made read-only are
-// made writable for the store, then read-only again. Holds the loader's lock of its list, so that two threads do not
-// patch at once. A store is one instruction, so other threads may call the function meanwhile.
+// Makes an import lead to `value`. A page that the loader made read-only is made writable for the store, then read-only
+// again. The store is one instruction, so other threads may call the function meanwhile.
+void StoreImport(const LoadedObject& object, void** slot, void* value);
+
+// Calls `replacement` for the imports of every loaded library except this one, and stores what it returns.
+// Holds the loader's lock of its list, so that two threads do not patch at once.
 void PatchImports(Replacement replacement);
 
 // Returns the number of libraries that were loaded since the program began. Takes the loader's lock of its list.

@@ -21,6 +21,7 @@ namespace vramtrack {
 
 __thread ThreadState thread_state __attribute__((tls_model("initial-exec")));
 Session::ForkPage* Session::fork_page_ = nullptr;
+std::atomic<void (*)()> Session::on_switched{nullptr};
 
 namespace {
 
@@ -150,7 +151,7 @@ Session* Session::Restart(Session* old) {
       if (old->begun_) {
         session = New(/*joined=*/true);
       } else if (old->Begin(/*joined=*/true)) {
-        old->control_->fetch_and(~uint64_t{schema::CONTROL_IDLE}, std::memory_order_release);
+        old->control_->fetch_and(~uint64_t{schema::CONTROL_IDLE | schema::CONTROL_LEFT}, std::memory_order_release);
       } else {
         session = nullptr;
       }
@@ -162,6 +163,7 @@ Session* Session::Restart(Session* old) {
     }
     fork_page_->state.store(2, std::memory_order_release);
     WakeAll(&fork_page_->state);
+    if (void (*const told)() = on_switched.load(std::memory_order_acquire)) told();
   } else if (WaitForStarter()) {
     session = Running();
   }
@@ -186,6 +188,16 @@ bool Session::StopRecording() {
   const uint64_t before = session->control_->fetch_or(schema::CONTROL_STOP, std::memory_order_acq_rel);
   if ((before & kControlMask) != 0) return false;
   session->End();
+  return true;
+}
+
+// Before the process has noticed a stop, it needs its hooks to notice it.
+bool Session::HasLeft() {
+  Session* const session = Running();
+  if (session == nullptr || (session->control_->load(std::memory_order_acquire) & schema::CONTROL_IDLE) == 0) {
+    return false;
+  }
+  session->control_->fetch_or(schema::CONTROL_LEFT, std::memory_order_relaxed);
   return true;
 }
 
@@ -248,6 +260,7 @@ bool Session::Begin(bool joined) {
   captures_.Prepare(options_.max_frames, OwnCode());
   if (options_.python_stacks) python_.Prepare(options_.max_frames, &stacks_, &modules_);
   holders_.Prepare(options_.holders, &python_, &file_);
+  if (options_.holders.request) control_->fetch_or(schema::CONTROL_ANSWERS, std::memory_order_relaxed);
   Lane* lane = AttachThread();
   if (lane == nullptr) {
     file_.Discard();
@@ -359,6 +372,8 @@ void Session::ReportIfStopped() {
 void Session::End() {
   if ((control_->fetch_or(schema::CONTROL_IDLE, std::memory_order_acq_rel) & schema::CONTROL_IDLE) != 0) return;
   is_off.store(true, std::memory_order_relaxed);
+  // Before the trace is complete: who waits for that finds the process as it was.
+  if (void (*const told)() = on_switched.load(std::memory_order_acquire)) told();
   ThreadState& thread = thread_state;
   const bool own = thread.session == this && thread.lane != nullptr;
   if (own) thread.lane->Seal();

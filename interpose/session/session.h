@@ -65,6 +65,11 @@ class Session {
   static Session* Join();
   // Stops recording until Join. The trace is completed. Returns false if nothing was recorded.
   static bool StopRecording();
+  // Called, if it is not null, when recording has stopped or goes on, in a hooked call, StopRecording or Join.
+  static std::atomic<void (*)()> on_switched;
+  // Returns whether recording has stopped, so that no call need come to this library any more, and notes that in the
+  // trace: only Join goes on then.
+  static bool HasLeft();
 
   // Finishes the trace file. For the end of the process.
   static void FinishRunning();

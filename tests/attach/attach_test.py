@@ -12,10 +12,12 @@ import random
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 HANGS = 240  # seconds
 
@@ -159,6 +161,143 @@ def stop_and_start(test):
     assert "complete     yes" in info_of(test, second)
 
 
+def mappings(pid):
+    """The first address and the path of each mapped file, at its beginning, and the range of the library."""
+    begins, own = {}, []
+    with open("/proc/%d/maps" % pid) as file:
+        for line in file:
+            fields = line.split(maxsplit=5)
+            if len(fields) < 6 or fields[5][0] != "/":
+                continue
+            begin, end = (int(each, 16) for each in fields[0].split("-"))
+            path = fields[5].rstrip("\n")
+            if path.endswith("/libvramtrack.so"):
+                own += [begin, end]
+            elif int(fields[2], 16) == 0 and path not in begins:
+                begins[path] = begin
+    return begins, range(min(own), max(own)) if own else range(0)
+
+
+def imports_of(pid):
+    """Where each import of each library leads to, by the library's path and the address of the import. And the library's range."""
+    begins, own = mappings(pid)
+    found = {}
+    with open("/proc/%d/mem" % pid, "rb", buffering=0) as memory:
+        def read(at, count):
+            memory.seek(at)
+            return memory.read(count)
+
+        for path, begin in begins.items():
+            head = read(begin, 64)
+            if head[:5] != b"\x7fELF\x02":
+                continue
+            segments = [struct.unpack("<IIQQQQQQ", read(begin + struct.unpack_from("<Q", head, 32)[0] + 56 * i, 56))
+                        for i in range(struct.unpack_from("<H", head, 56)[0])]
+            bias = begin - next(each[3] for each in segments if each[0] == 1) // 4096 * 4096
+            tags = {}
+            for dynamic in [each for each in segments if each[0] == 2]:
+                for tag, value in struct.iter_unpack("<QQ", read(bias + dynamic[3], dynamic[6])):
+                    tags.setdefault(tag, value)
+            for table, size in ((7, 8), (23, 2)):  # DT_RELA and DT_JMPREL
+                if table not in tags:
+                    continue
+                at = tags[table] if tags[table] >= bias else bias + tags[table]
+                for offset, info, _ in struct.iter_unpack("<QQq", read(at, tags[size])):
+                    if info & 0xffffffff in (6, 7) and info >> 32:  # R_X86_64_GLOB_DAT and R_X86_64_JUMP_SLOT
+                        found[path, bias + offset] = struct.unpack("<Q", read(bias + offset, 8))[0]
+    return found, own
+
+
+LOADS_AND_CALLS = """
+import ctypes, sys
+ctypes.CDLL(None).prctl(0x59616D61, ctypes.c_ulong(-1), 0, 0, 0)
+libraries = {}
+print("ready", flush=True)
+for line in sys.stdin:
+    if line[:-1] not in libraries:
+        libraries[line[:-1]] = ctypes.CDLL(line[:-1])
+    print(libraries[line[:-1]].allocate(), flush=True)
+print("fine")
+"""
+
+
+def leaves(test):
+    """A process that has stopped is as it was before it was joined, and can be started again."""
+    environment = dict(test.environment, LD_BIND_NOW="1")
+    job = subprocess.Popen([sys.executable, "-c", LOADS_AND_CALLS], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                           text=True, env=environment)
+    assert job.stdout.readline() == "ready\n"
+    libraries = []
+    for name in "first", "second", "third":
+        libraries.append(os.path.join(test.folder, name + ".so"))
+        shutil.copy(os.path.join(test.programs, "libcaller.so"), libraries[-1])
+
+    def call(library):
+        print(library, file=job.stdin, flush=True)
+        answer = job.stdout.readline()
+        assert answer == "0\n", answer
+
+    def redirected(library):
+        imports, own = imports_of(job.pid)
+        return any(at in own for (path, _), at in imports.items() if path == library)
+
+    call(libraries[0])
+    before, _ = imports_of(job.pid)
+    done = test.attach(job.pid)
+    assert done.returncode == 0, done
+    first = done.stdout.split("recording to ")[1].split(";")[0]
+    joined, own = imports_of(job.pid)
+    assert redirected(libraries[0]) and any(joined[at] != before[at] for at in before), "nothing was redirected"
+    assert all(joined[at] == before[at] or joined[at] in own for at in before)
+    call(libraries[1])
+    assert redirected(libraries[1]), "a library that was loaded later is not redirected"
+    call(libraries[0])
+    wait_for(lambda: events_in(test, first) >= 2, "calls are not recorded")
+    stopping = subprocess.Popen([test.vramtrack, "stop", str(job.pid)], stdout=subprocess.PIPE, text=True, env=test.environment)
+    wait_for(lambda: call(libraries[0]) or stopping.poll() is not None, "stop hangs")
+    assert stopping.returncode == 0, stopping
+    wait_for(lambda: call(libraries[0]) or "complete     yes" in info_of(test, first), "the trace is not completed")
+    after, own = imports_of(job.pid)
+    assert own and {at: after[at] for at in before} == before, "imports are not what they were"
+    assert not any(each in own for each in after.values()), "imports of libraries that were loaded later"
+    call(libraries[2])
+    assert not redirected(libraries[2]), "a library is redirected after the stop"
+    # Once more, with the options of the first time.
+    done = test.run("start", str(job.pid))
+    assert done.returncode == 0 and "recording to " in done.stdout, done
+    second = done.stdout.split("recording to ")[1].split(";")[0].rstrip("\n")
+    assert second != first and os.path.dirname(second) == os.path.dirname(first), second
+    assert all(redirected(library) for library in libraries), "not redirected again"
+    call(libraries[2])
+    wait_for(lambda: events_in(test, second) >= 1, "calls are not recorded after the start")
+    test.attached += 2
+    assert job.communicate(timeout=HANGS)[0] == "fine\n" and job.returncode == 0
+    assert "complete     yes" in info_of(test, second)
+
+
+def viewed(test):
+    """The page of a process, by its number."""
+    program = Program(test, "device_loop")
+    trace = test.join(program)
+    wait_for(lambda: events_in(test, trace) > 1000, "nothing is recorded")
+    view = subprocess.Popen([test.vramtrack, "view", "--no-browser", str(program.process.pid)], stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, text=True, env=test.environment)
+    try:
+        address = view.stdout.readline().rstrip("\n")
+
+        def update():
+            with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(address + "0/update?have=0") as answer:
+                return json.load(answer)
+
+        first = update()
+        assert first["version"] > 0 and "device_loop" in json.dumps(first), first.keys()
+        program.end()
+        wait_for(lambda: update()["ended"], "the page does not end")
+    finally:
+        view.kill()
+        view.communicate()
+
+
 def dormant(test):
     """All processes of a job are started at once."""
     folder = os.path.join(test.folder, "dormant")
@@ -268,6 +407,86 @@ def refused(test):
     preloaded.end()
 
 
+# What a seccomp policy forbids, and what attach says.
+FORBIDDEN = {"mmap": "cannot allocate memory in it", "mprotect": "new code is forbidden in it", "clone": "cannot create a thread in it",
+             "openat": "cannot load the library"}
+
+# The kernel's code for a 32-bit program that calls pause() for ever.
+PAUSES = bytes.fromhex("b81d000000cd80ebf7")
+
+
+def sandboxes(test):
+    for call, expected in FORBIDDEN.items():
+        program = Program(test, "sandboxed", call)
+        assert program.process.stdout.readline() == "sandboxed\n"
+        test.fails(2, expected, "attach", str(program.process.pid))
+        program.end()
+
+
+def of_32_bits(test):
+    path = os.path.join(test.folder, "pauses")
+    base, head = 0x8048000, 84
+    with open(path, "wb") as file:
+        file.write(b"\x7fELF\1\1\1" + bytes(9) + struct.pack("<HHIIIIIHHHHHH", 2, 3, 1, base + head, 52, 0, 0, 52, 32, 1, 0, 0, 0))
+        file.write(struct.pack("<IIIIIIII", 1, 0, base, base, head + len(PAUSES), head + len(PAUSES), 5, 4096) + PAUSES)
+    os.chmod(path, 0o755)
+    try:
+        program = subprocess.Popen([path])
+    except OSError:
+        return  # this system runs no 32-bit programs
+    try:
+        test.fails(2, "is a 32-bit program", "attach", str(program.pid))
+        assert program.poll() is None
+    finally:
+        program.kill()
+        program.wait()
+
+
+def without_first_thread(test):
+    """The first thread of a process may end before the others: Linux then shows the process as one that has ended."""
+    script = """if True:
+        import ctypes, os, sys, threading
+        main = threading.main_thread().native_id
+        def work():
+            while "Z" not in open("/proc/self/task/%d/stat" % main).read().rsplit(")")[-1]:
+                pass
+            print("ready", flush=True)
+            sys.stdin.read()
+            os._exit(7)
+        threading.Thread(target=work).start()
+        ctypes.CDLL(None).pthread_exit(None)
+    """
+    job = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert job.stdout.readline() == "ready\n"
+    test.fails(2, "its first thread has ended", "attach", str(job.pid))
+    job.communicate(timeout=HANGS)
+    assert job.returncode == 7, job.returncode
+
+
+def namespaces(test):
+    """A process that sees other process numbers, or other files."""
+    if subprocess.run(["unshare", "--pid", "--mount", "--fork", "true"], stderr=subprocess.DEVNULL).returncode != 0:
+        return  # not allowed here
+    library = os.path.dirname(os.path.realpath(test.environment["VRAMTRACK_LIBRARY"]))
+    for options, hidden in (["--pid", "--fork", "--kill-child"], False), (["--mount"], True):
+        hide = 'mount -t tmpfs none "$0" && ' if hidden else ""
+        job = subprocess.Popen(["unshare", *options, "sh", "-c", hide + 'exec "$@"', library, sys.executable, "-c",
+                                "import sys; print('ready', flush=True); sys.stdin.read()"], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, text=True)
+        assert job.stdout.readline() == "ready\n"
+        if hidden:
+            test.fails(2, "does not find", "attach", str(job.pid))
+        else:
+            with open("/proc/%d/task/%d/children" % (job.pid, job.pid)) as file:
+                pid = file.read().split()[0]
+            done = test.attach(pid)
+            # The process knows itself by another number.
+            assert done.returncode == 0 and re.search(r"\.1(\.\d+)?\.vtrace;", done.stdout), done
+            test.attached += 1
+        job.communicate(timeout=HANGS)
+        assert job.returncode == 0, job.returncode
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--times", type=int, default=2, help="how often each hazard is run")
@@ -281,7 +500,8 @@ def main():
              [("heap_storm",), ("lone_heap",), ("loader_storm", plugin), ("fork_storm",), ("thread_storm",), ("signal_storm",),
               ("arithmetic",), ("device_loop",)] + [("blocked_call", call) for call in CALLS]]
     cases += [("ends_meanwhile", lambda: ends_meanwhile(test)), ("twice", lambda: twice(test))]
-    once = [device_loop, stop_and_start, dormant, traced_by_another, refused]
+    once = [device_loop, stop_and_start, leaves, viewed, dormant, traced_by_another, refused, sandboxes, of_32_bits,
+            without_first_thread, namespaces]
     try:
         for function in once:
             if options.only in function.__name__:

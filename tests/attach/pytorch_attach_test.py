@@ -73,8 +73,8 @@ def events_in(trace):
     return int(found.group(1).replace(",", "")) if found else 0
 
 
-def join(job, folder):
-    done = run("attach", str(job.process.pid), "-o", folder, "--timeout", "120")
+def join(job, folder, *options):
+    done = run("attach", str(job.process.pid), "-o", folder, "--timeout", "120", *options)
     assert done.returncode == 0, done
     return done.stdout.split("recording to ")[1].split(";")[0], float(done.stdout.split("stood still for ")[1].split()[0])
 
@@ -94,7 +94,8 @@ def main():
             else:
                 job.ready()
                 time.sleep(random.uniform(0, 0.5))
-            trace, pause = join(job, os.path.join(folder, str(number)))
+            with_holders = number % 3 == 1
+            trace, pause = join(job, os.path.join(folder, str(number)), *(["--holders=request"] if with_holders else []))
             pauses.append(pause)
             if early:
                 job.ready()
@@ -102,6 +103,11 @@ def main():
             while events_in(trace) < 20000:
                 assert job.process.poll() is None and time.monotonic() < deadline, "nothing is recorded"
                 time.sleep(0.1)
+            walk = run("holders", str(job.process.pid), "--timeout", str(HANGS))
+            if with_holders:
+                assert walk.returncode == 0 and "walk 1 was written" in walk.stdout, walk
+            else:
+                assert walk.returncode == 2 and "holders are off in this process" in walk.stderr, walk
             result, steps = job.end()
             assert result == expected, (result, expected)
             report = json.loads(run("report", trace, "--format", "json").stdout)
@@ -111,6 +117,8 @@ def main():
             lines = [(os.path.basename(frame["file"]), frame["line"]) for frame in leaks[0]["frames"]]
             assert ("job.py", LEAK_LINE) in lines, lines
             assert abs(leaks[0]["rate_bytes_per_step"] - 10240) < 52, leaks[0]["rate_bytes_per_step"]
+            holder = leaks[0]["holder"]
+            assert holder["container"] == "__main__.kept" if with_holders else holder is None, holder
             # The allocator's own count includes what is older.
             assert not [line for line in report["warnings"] if "own count of its memory" in line], report["warnings"]
             assert early or [line for line in report["warnings"] if "from before the process was joined" in line], report["warnings"]

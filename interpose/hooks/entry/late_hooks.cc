@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/hooks/entry/patched_imports.h"
-
 #include <dlfcn.h>
 #include <stdio.h>
 
@@ -10,9 +8,11 @@
 #include "interpose/base/message.h"
 #include "interpose/base/spin_lock.h"
 #include "interpose/frameworks/torch/unknown_allocator.h"
+#include "interpose/hooks/entry/borrowed_imports.h"
+#include "interpose/hooks/entry/patched_imports.h"
 #include "interpose/hooks/table/lookup.h"
 #include "interpose/hooks/table/real_entry.h"
-#include "interpose/loader/import_patcher.h"
+#include "interpose/loader/loaded_object.h"
 #include "interpose/session/environment.h"
 #include "interpose/session/session.h"
 #include "interpose/stacks/module_map.h"
@@ -29,7 +29,7 @@ namespace vramtrack {
 namespace {
 
 std::atomic<bool> injected{false};
-std::atomic<bool> patching{false};
+std::atomic<bool> by_driver{false};    // it was the driver that loaded this library
 std::atomic<bool> has_imports{false};  // of functions of CUDA, in any library
 
 // Whether an import leads to the real function.
@@ -57,14 +57,33 @@ void* HookFor(const LoadedObject& importer, const char* name, const void* bound)
   return nullptr;
 }
 
-void PatchNew() { PatchImports(HookFor); }
+BorrowedImports imports(HookFor);
 
 void OnLoaded() {
   torch::NoteUnknownAllocators();
-  if (patching.load(std::memory_order_acquire)) PatchNew();
+  imports.BorrowNew();
 }
 
-__attribute__((constructor)) void WatchLoading() { ModuleMap::on_loaded.store(&OnLoaded, std::memory_order_release); }
+// Redirects the calls of a process that was joined, or gives its imports back once it has stopped. Of several threads
+// that do so at once, the last one sees what all others have done. A process that the driver has made load this library
+// keeps its hooks: nothing from outside need join it to go on.
+void Settle() {
+  if (!injected.load(std::memory_order_acquire)) return;
+  while (true) {
+    const bool off = !by_driver.load(std::memory_order_relaxed) && Session::HasLeft();
+    if (off) {
+      imports.GiveBack();
+    } else {
+      imports.Borrow();
+    }
+    if (off == (!by_driver.load(std::memory_order_relaxed) && Session::HasLeft())) return;
+  }
+}
+
+__attribute__((constructor)) void WatchLoading() {
+  ModuleMap::on_loaded.store(&OnLoaded, std::memory_order_release);
+  Session::on_switched.store(&Settle, std::memory_order_release);
+}
 
 // Whether the program's own start brought this library in: libraries that are loaded later stand behind libc.
 bool IsPreloaded() {
@@ -76,25 +95,17 @@ bool IsPreloaded() {
   return ours_first;
 }
 
-// Redirects the calls of a process that has started without this library. Returns false if that was done before.
-bool Inject() {
-  if (injected.exchange(true)) return false;
-  patching.store(true, std::memory_order_release);
-  PatchNew();
-  return true;
-}
-
 }  // namespace
 
 void PatchNewLibraries() {
   static std::atomic<unsigned long long> seen{0};
   const unsigned long long now = LibrariesLoaded();
-  if (seen.exchange(now, std::memory_order_relaxed) != now) PatchNew();
+  if (seen.exchange(now, std::memory_order_relaxed) != now) imports.BorrowNew();
 }
 
 bool IsInjected() { return injected.load(std::memory_order_relaxed); }
 
-void ExpectDeepBinding() { patching.store(true, std::memory_order_release); }
+void ExpectDeepBinding() { imports.Begin(); }
 
 }  // namespace vramtrack
 
@@ -115,14 +126,19 @@ int vramtrack_start(const char* options, char* message, size_t capacity) {
     const CapturedMessages reason(message, capacity);
     session = Session::Running();
     recorded = session != nullptr && session->records();
-    if (!recorded) session = Environment::Override(options) ? Session::Join() : nullptr;
+    // Without options, those of the last time stay.
+    const bool set = *options == '\0' || Environment::Override(options);
+    if (!recorded) session = set ? Session::Join() : nullptr;
   }
   if (session == nullptr) {
     if (*message == '\0') snprintf(message, capacity, "recording is not possible in this process");
     result = VRAMTRACK_NOT_POSSIBLE;
   } else {
     snprintf(message, capacity, "%s", session->file().path());
-    if (!IsPreloaded()) Inject();
+    if (!IsPreloaded()) {
+      injected.store(true, std::memory_order_release);
+      Settle();
+    }
     if (recorded) {
       result = VRAMTRACK_ALREADY_RECORDING;
     } else if (!IsPreloaded() && !has_imports.load(std::memory_order_relaxed)) {
@@ -147,7 +163,9 @@ int vramtrack_stop() {
 // statically linked runtime has looked up before are not reached.
 int InitializeInjection() {
   using namespace vramtrack;  // NOLINT
-  if (IsPreloaded() || !Inject()) return 1;
+  if (IsPreloaded() || injected.exchange(true)) return 1;
+  by_driver.store(true, std::memory_order_relaxed);
+  imports.Borrow();
   if (!has_imports.load(std::memory_order_relaxed)) {
     Say("loaded too late: the program contains the CUDA runtime and has already looked up its functions; preload this "
         "library (LD_PRELOAD) to record its calls");

@@ -28,9 +28,10 @@ __attribute__((weak)) int vramtrack_holders(void);
 
 /* Begins to record this process, or goes on after vramtrack_stop, in a new trace. `options` are lines NAME=VALUE with
  * the variables of the environment that set options (VRAMTRACK_OUTPUT and others, see docs/run.md); they override the
- * environment. What was allocated before is unknown to the trace. Writes the path of the trace, or one line that says
- * why nothing is recorded, to `message`, which holds `capacity` bytes, at least 1. Thread-safe, but not signal-safe.
- * Call it from a thread that holds no lock that a hooked call needs. */
+ * environment. If there are none, those of the last call stay. What was allocated before is unknown to the trace.
+ * Writes the path of the trace, or one line that says why nothing is recorded, to `message`, which holds `capacity`
+ * bytes, at least 1. Thread-safe, but not signal-safe. Call it from a thread that holds no lock that a hooked call
+ * needs. */
 enum {
   VRAMTRACK_STARTED = 0,
   VRAMTRACK_ALREADY_RECORDING = 1,
