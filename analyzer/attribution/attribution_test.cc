@@ -70,6 +70,24 @@ TEST(Blame, AWholeStackSharedWithACleanSiteBlamesItsInnermostFrame) {
   EXPECT_EQ(blame.Blame({At("unknown", 1)}), 0u);
 }
 
+TEST(Blame, WhatTheFirstCallAtALeaksPlaceLeftTellsNothingApart) {
+  const std::vector<ReportFrame> leak = {At("Buffer", 3), At("Step", 90), At("main", 7)};
+  BlameFinder blame;
+  blame.AddLeak(leak);
+  AddClean({{At("Buffer", 3)}, {At("Step", 91)}, {At("main", 7)}}, &blame);
+  AddClean({{At("Buffer", 3)}, {At("Step", 90)}, {At("main", 7)}}, &blame);
+  EXPECT_EQ(blame.Blame(leak), 1u);
+}
+
+TEST(Blame, OfAFunctionThatCallsItselfTheLineThatAllocates) {
+  const std::vector<ReportFrame> leak = {At("Buffer", 3), At("Cycle", 39), At("Cycle", 40), At("Cycle", 40),
+                                         At("main", 7)};
+  BlameFinder blame;
+  blame.AddLeak(leak);
+  AddClean({{At("Buffer", 3)}, {At("Cycle", 39)}, {At("Cycle", 40)}, {At("main", 7)}}, &blame);
+  EXPECT_EQ(blame.Blame(leak), 1u);
+}
+
 TEST(Blame, CleanStacksAreReadOnlyAsFarAsTheyAreLikeALeak) {
   BlameFinder blame;
   blame.AddLeak({At("Buffer", 3), At("Step", 90), At("main", 7)});
@@ -87,6 +105,21 @@ TEST(Blame, WithoutLinesCallsAreToldApartByTheirAddress) {
   EXPECT_FALSE(SamePlace(a, b));
   b.offset = 0x10;
   EXPECT_TRUE(SamePlace(a, b));
+}
+
+TEST(Library, HeadersThatAreCompiledIntoAProgramAreNotItsOwn) {
+  for (const char* file :
+       {"/usr/include/c++/12/bits/stl_vector.h",
+        "/env/lib/python3.11/site-packages/torch/include/ATen/core/TensorBody.h",
+        "/home/me/libtorch/include/ATen/ops/cross_entropy_loss.h", "/home/me/libtorch/include/torch/csrc/api/all.h",
+        "/usr/local/cuda-13.0/targets/x86_64-linux/include/cccl/thrust/device_vector.h",
+        "/usr/lib/gcc/x86/12/cstddef"}) {
+    EXPECT_TRUE(IsSystemHeader(file)) << file;
+  }
+  for (const char* file :
+       {"/home/me/job/include/buffer.h", "/home/me/job/src/torch/model.cc", "train.cc", "/src/cub.cu"}) {
+    EXPECT_FALSE(IsSystemHeader(file)) << file;
+  }
 }
 
 TEST(Library, AStaticRuntimeIsPlumbingToo) {

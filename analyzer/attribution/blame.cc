@@ -12,6 +12,10 @@ constexpr size_t kWrapperCallers = 3;
 
 bool IsOwnPython(const ReportFrame& frame) { return IsPython(frame) && IsOwn(frame); }
 
+bool SameFunction(const ReportFrame& a, const ReportFrame& b) {
+  return !a.function.empty() && a.function == b.function && a.module == b.module;
+}
+
 }  // namespace
 
 struct BlameFinder::Node {
@@ -54,10 +58,11 @@ void BlameFinder::AddLeak(const std::vector<ReportFrame>& frames) {
 void BlameFinder::AddClean(const std::function<std::vector<ReportFrame>()>& next) {
   Node* node = root_.get();
   Node* own = nullptr;  // the last of the user's own, whose caller is not known yet
-  bool alike = true;
+  bool alike = true, whole = false;
+  std::vector<Node*> in_common;
   while (alike ? !node->children.empty() || own != nullptr : own != nullptr) {
     const std::vector<ReportFrame> frames = next();
-    if (frames.empty()) return;
+    if (frames.empty()) break;
     for (const ReportFrame& frame : frames) {
       if (IsOwnPython(frame) && own != nullptr) {
         std::vector<ReportFrame>& callers = own->clean_callers;
@@ -71,10 +76,14 @@ void BlameFinder::AddClean(const std::function<std::vector<ReportFrame>()>& next
       alike = at != nullptr;
       if (!alike) continue;
       node = at;
-      node->shared = true;
+      whole |= node->children.empty();
+      in_common.push_back(node);
       if (IsOwnPython(frame)) own = node;
     }
   }
+  // A leak's whole stack, as a reader sees it: what the first call there left tells nothing apart.
+  if (whole) return;
+  for (Node* shared : in_common) shared->shared = true;
 }
 
 // Out of wrappers, but not out of the user's code.
@@ -103,6 +112,8 @@ size_t BlameFinder::Blame(const std::vector<ReportFrame>& frames) const {
     blamed = i;
     break;
   }
+  // Of a function that calls itself, the line that allocates rather than the call that leads there.
+  while (blamed > 0 && SameFunction(frames[blamed], frames[blamed - 1])) --blamed;
   blamed = NamingFrame(frames, blamed);
   if (!own || IsPython(frames[blamed])) return blamed;
   return OwnFrame(frames, blamed).value_or(blamed);

@@ -35,8 +35,10 @@ class BlameFinder {
   void AddClean(const std::function<std::vector<ReportFrame>()>& next);
 
   // Returns the index of the frame to blame. If the stack has Python lines of the user's own, that is the innermost one
-  // which is not a wrapper. Otherwise it is the innermost frame that no clean stack shares, or frame 0 if all are
-  // shared. From there, the search goes outwards to the nearest frame outside installed libraries, if there is one.
+  // which is not a wrapper. Otherwise it is the innermost frame that no clean stack shares, or frame 0 if there is
+  // none. A clean stack that goes through the same places as a whole leak does not count, and within a function that
+  // calls itself the innermost call counts. From there, the search goes outwards to the nearest frame outside installed
+  // libraries, if there is one.
   size_t Blame(const std::vector<ReportFrame>& frames) const;
 
  private:

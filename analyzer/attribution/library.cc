@@ -61,7 +61,15 @@ bool IsInstalledLibrary(std::string_view path) {
 }
 
 bool IsSystemHeader(std::string_view file) {
-  return file.substr(0, 13) == "/usr/include/" || file.find("/include/c++/") != std::string_view::npos;
+  for (const std::string_view folder : {"/usr/include/", "/usr/lib/", "/usr/local/include/", "/usr/local/cuda"}) {
+    if (file.substr(0, folder.size()) == folder) return true;
+  }
+  // Wherever they are: the standard library, PyTorch's and CUDA's templates, which are compiled into the program.
+  for (const std::string_view folder : {"/include/c++/", "/site-packages/", "/dist-packages/", "/include/ATen/",
+                                        "/include/c10/", "/include/torch/", "/include/thrust/", "/include/cub/"}) {
+    if (file.find(folder) != std::string_view::npos) return true;
+  }
+  return false;
 }
 
 }  // namespace vramtrack

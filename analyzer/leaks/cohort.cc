@@ -30,9 +30,16 @@ constexpr double kStepsWithoutTrend = 48, kStepsWithTrend = 96;
 constexpr double kDoubtfulTrend = -1.645;
 // With more steps a decline by less than this is no reason to doubt a leak.
 constexpr double kDoubtfulRatio = 0.95;
+// Where windows stand for steps, a rate must grow so much before a leak is said to accelerate.
+constexpr double kAcceleratingWindows = 2;
 // What is left after all that was left before was freed at once may be freed at once as well, unless so many times
 // older. A garbage collector's first gap can be much shorter than the next ones.
 constexpr uint64_t kClearlyOlder = 10;
+// So many freed objects, or such a share of them, may have lived much longer than the others.
+constexpr uint64_t kFewOutliers = 2;
+constexpr double kOutlierShare = 0.01;
+// A rhythm that varies is not carried on for more than so many times the run.
+constexpr uint64_t kFarthest = 20;
 // A rhythm that has not become a leak after so many of its longest gaps, and steps, is not going to.
 constexpr uint64_t kGapsToWait = 200, kStepsToWait = 200;
 // Of a rhythm that varies, in how many orders its gaps are tried: each of them has to end as a leak.
@@ -105,9 +112,30 @@ class Judge {
       if (cohort.step < run_.warmup_end && run_.steps > run_.warmup_end + ordinary_age) continue;
       ++old_survivor_steps;
     }
-    if (old_survivor_steps > 0) return Verdict::kInsufficientEvidence;
+    if (old_survivor_steps > 0 || OlderThanUsual()) return Verdict::kInsufficientEvidence;
     verdict_.further_steps_needed = 0;
     return WithoutSurvivors();
+  }
+
+  // Many live objects are older than freed objects became but for a few of them. Those few, such as what a thread held
+  // while it waited, do not make the others ordinary.
+  bool OlderThanUsual() const {
+    const uint64_t few =
+        std::max(kFewOutliers, static_cast<uint64_t>(kOutlierShare * static_cast<double>(history_.died_objects)));
+    uint64_t outliers = 0;
+    size_t bin = history_.completed_lifetimes.size();
+    while (bin > 0 && outliers + history_.completed_lifetimes[bin - 1] <= few) {
+      outliers += history_.completed_lifetimes[--bin];
+    }
+    if (outliers == 0 || bin == 0) return false;
+    const uint64_t usual = bin == 1 ? 0 : (uint64_t{1} << (bin - 1)) - 1;
+    if (usual >= verdict_.evidence.max_lifetime_steps) return false;
+    const Step margin = CensorMargin(static_cast<uint32_t>(usual));
+    uint64_t older = 0;
+    for (const Cohort& cohort : history_.cohorts) {
+      older += cohort.live_objects > 0 && cohort.step >= run_.warmup_end && cohort.step + margin < run_.steps;
+    }
+    return older >= kMinSurvivors && older > 2 * outliers;
   }
 
   Verdict WithoutSurvivors() const {
@@ -151,6 +179,10 @@ class Judge {
     if (onset.within_tested) since_setup = e.leaking;
     run_series_ = SurvivorsIn(history_, since_setup);
     e.trend = JudgeTrend(Within(series_, judged), judged, windows_, run_series_, since_setup);
+    // Windows are alike in their work, but what a program does in them is not.
+    if (run_.windows && e.trend.trend == Trend::kAccelerating && e.trend.late_to_early.bytes < kAcceleratingWindows) {
+      e.trend.trend = Trend::kConstant;
+    }
     e.occurrences = static_cast<double>(Within(series_, e.leaking).size());
     verdict_.p_value = PoissonTail(kAccidentalSurvivors, Within(series_, e.leaking).size());
   }
@@ -254,6 +286,11 @@ class Judge {
     while (yes - no > 1) {
       const uint64_t middle = no + (yes - no) / 2;
       (leaks_after(middle) ? yes : no) = middle;
+    }
+    if (!regular && yes - run_.steps > kFarthest * run_.steps) {
+      verdict_.further_steps_needed = 0;
+      verdict_.doubt = "a site keeps something now and then, too seldom to say whether it goes on";
+      return;
     }
     verdict_.further_steps_needed = static_cast<Step>(yes - run_.steps);
   }

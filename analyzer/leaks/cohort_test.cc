@@ -78,6 +78,32 @@ TEST(CohortTest, ALeakInEveryNthStepHasItsExactRate) {
   }
 }
 
+TEST(CohortTest, OneFreedObjectOfAThreadThatWaitedDoesNotMakeAllOthersOrdinary) {
+  const auto verdict = [](Step kept_every, Step waited) {
+    SiteHistoryBuilder builder;
+    for (Step step = 0; step < 240; ++step) {
+      builder.OnBirth(step, kMiB);
+      if (step % kept_every != 0) builder.OnDeath(step, step, kMiB);
+      if (step == 4) builder.OnBirth(step, kMiB);
+      if (step == 4 + waited) builder.OnDeath(4, step, kMiB);
+    }
+    return JudgeSite(builder.Finish(240), RunOf(240));
+  };
+  const LeakVerdict kept = verdict(3, 234);
+  EXPECT_EQ(kept.verdict, Verdict::kInsufficientEvidence) << kept.explanation;
+  EXPECT_GT(kept.further_steps_needed, 0u);
+  EXPECT_EQ(verdict(300, 234).verdict, Verdict::kOneTime) << "only the one of the first step stayed";
+}
+
+TEST(CohortTest, WindowsOfUnequalWorkAreNoAcceleration) {
+  SiteHistoryBuilder builder;
+  for (Step step = 0; step < 100; ++step) builder.OnBirth(step, (step < 50 ? 4 : 6) * kMiB, step < 50 ? 4 : 6);
+  RunShape run = RunOf(100);
+  EXPECT_EQ(JudgeSite(builder.Finish(100), run).verdict, Verdict::kAcceleratingLeak);
+  run.windows = true;
+  EXPECT_EQ(JudgeSite(builder.Finish(100), run).verdict, Verdict::kLeak);
+}
+
 TEST(CohortTest, SaysInOneSentenceWhatDecided) {
   EXPECT_EQ(JudgeSite(Leaking(60, 1, 4 * kMiB, 1), RunOf(60)).explanation,
             "each of the 51 steps checked (6 to 56) left 1 object (4.00 MiB) that was still live after the last "

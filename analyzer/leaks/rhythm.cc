@@ -11,6 +11,9 @@ namespace {
 constexpr Step kSetup = 2;
 // Since the last survivor at most so many times the longest gap; of two survivors, which have a single one, less.
 constexpr double kStillGoing = 1.5, kStillGoingOfTwo = 1.25;
+// A site that drops nearly all it makes keeps the rest for another reason, which may come at any time.
+constexpr uint64_t kDrops = 10;
+constexpr double kStillGoingOfDropped = 3;
 // Of three survivors the gaps are no further apart than this.
 constexpr double kAlike = 3;
 constexpr size_t kEnough = 3;
@@ -26,6 +29,7 @@ Rhythm RhythmOf(const SiteHistory& history, const RunShape& run, Step tested_end
   // What warm-up left may be another matter, where there is enough without it.
   const SurvivorSeries later = Within(rhythm.survivors, {run.warmup_end, rhythm.end});
   if (later.size() >= kEnough) rhythm.survivors = later;
+  rhythm.drops = history.died_objects > 0 && history.died_objects >= kDrops * TotalOf(rhythm.survivors).objects;
   return rhythm;
 }
 
@@ -39,6 +43,9 @@ bool GoesOn(const Rhythm& rhythm) {
     shortest = std::min(shortest, gap);
   }
   const double since = rhythm.end - survivors.back().step;
+  if (rhythm.drops && survivors.size() <= kEnough) {
+    return since <= kStillGoingOfDropped * longest + 1 && survivors[0].step <= kStillGoingOfDropped * longest + kSetup;
+  }
   if (survivors.size() == 2) {
     return since <= kStillGoingOfTwo * longest + 1 && survivors[0].step <= kStillGoingOfTwo * longest + kSetup;
   }

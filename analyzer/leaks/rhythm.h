@@ -15,6 +15,7 @@ namespace vramtrack {
 struct Rhythm {
   SurvivorSeries survivors;  // by step; without those of set-up
   Step end = 0;              // survivors are known for the steps before this one
+  bool drops = false;        // the site frees nearly all that it allocates
 };
 
 // Returns the rhythm of a site whose steps before `tested_end` can be judged. If no object of the site was ever freed,
@@ -22,7 +23,8 @@ struct Rhythm {
 Rhythm RhythmOf(const SiteHistory& history, const RunShape& run, Step tested_end);
 
 // Returns whether the time since the last survivor is not much longer than the gaps before it. Two survivors must also
-// be about as far from each other as from both ends of the run, and three must have similar gaps.
+// be about as far from each other as from both ends of the run, and three must have similar gaps. Of a site that frees
+// nearly all that it allocates, two or three may come at random: set-up would not leave them, so more time must pass.
 bool GoesOn(const Rhythm& rhythm);
 
 // Returns whether the rhythm continues and the gaps between at least three survivors are equal to within one step. A

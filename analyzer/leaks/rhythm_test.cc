@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <random>
 
@@ -114,6 +115,23 @@ TEST(Rhythm, TwoSurvivorsAreSuspiciousWhereTheySpanTheRun) {
   EXPECT_EQ(verdict({150, 160}), Verdict::kOneTime) << "nothing came before";
   EXPECT_EQ(verdict({40, 90, 140}), Verdict::kInsufficientEvidence);
   EXPECT_EQ(verdict({20, 22, 24}), Verdict::kOneTime);
+}
+
+TEST(Rhythm, WhatASiteKeepsOfAllThatItDropsMayComeAtRandom) {
+  const auto verdict = [](const std::vector<Step>& kept, bool drops) {
+    SiteHistoryBuilder builder;
+    for (Step step = 0; step < 60; ++step) {
+      if (drops) builder.OnBirth(step, kMiB);
+      if (std::count(kept.begin(), kept.end(), step) > 0) builder.OnBirth(step, kMiB);
+      if (drops) builder.OnDeath(step, step, kMiB);
+    }
+    return JudgeSite(builder.Finish(60), RunOf(60)).verdict;
+  };
+  EXPECT_EQ(verdict({12, 26}, true), Verdict::kInsufficientEvidence);
+  EXPECT_EQ(verdict({12, 26}, false), Verdict::kOneTime);
+  EXPECT_EQ(verdict({9, 12, 31}, true), Verdict::kInsufficientEvidence);
+  EXPECT_EQ(verdict({9, 12, 31}, false), Verdict::kOneTime);
+  EXPECT_EQ(verdict({9, 14}, true), Verdict::kOneTime) << "it has stopped";
 }
 
 TEST(Rhythm, WhatWillHardlyMatterIsLetBe) { EXPECT_EQ(JudgeAt({20, 19, false, 0, 64}, 60).verdict, Verdict::kOneTime); }

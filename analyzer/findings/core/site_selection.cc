@@ -63,6 +63,10 @@ SiteGroups SelectSites(const Ledger& ledger, const std::vector<OutOfMemory>& fai
     std::stable_sort(candidate.group.sites.begin(), candidate.group.sites.end(), [&](SiteIndex a, SiteIndex b) {
       const bool leak_a = IsLeak(verdicts[a].verdict), leak_b = IsLeak(verdicts[b].verdict);
       if (leak_a != leak_b) return leak_a;
+      // The first one's verdict is that of all: what cannot be judged must not hide behind what can.
+      const bool open_a = verdicts[a].verdict == Verdict::kInsufficientEvidence,
+                 open_b = verdicts[b].verdict == Verdict::kInsufficientEvidence;
+      if (open_a != open_b) return open_a;
       if (leak_a && verdicts[a].rate_bytes_per_step != verdicts[b].rate_bytes_per_step) {
         return verdicts[a].rate_bytes_per_step > verdicts[b].rate_bytes_per_step;
       }

@@ -20,7 +20,7 @@ using SameSites = IndexedVector<SiteIndex, SiteIndex>;
 
 // Sites that look the same to a reader. Their stacks may differ in return addresses that belong to the same lines.
 struct SiteGroup {
-  std::vector<SiteIndex> sites;  // largest rate first, then by bytes at the peak
+  std::vector<SiteIndex> sites;  // leaks first, by rate; then what cannot be judged; then by bytes at the peak
   std::vector<ReportFrame> frames;
 };
 

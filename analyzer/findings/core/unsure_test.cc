@@ -54,5 +54,19 @@ TEST(Unsure, GraphsThatWereMadeWithinTheStepsAreNoReason) {
   }
 }
 
+TEST(Unsure, WhatCannotBeJudgedDoesNotHideBehindASteadySiteOfTheSameLine) {
+  JobBuilder job;
+  const uint32_t dropped = job.Python({{"step", 10}}), kept = job.Python({{"step", 10, "/job/train.py", 1}});
+  for (int step = 0; step < 12; ++step) {
+    const JobObject large = job.Allocate(dropped, 8 * kMiB);
+    job.Allocate(kept, kMiB / 2);
+    job.Free(large);
+    job.EndStep();
+  }
+  const ProcessFindings findings = FindInJob(&job);
+  ASSERT_EQ(findings.sites.size(), 1u) << "both look the same";
+  EXPECT_EQ(findings.sites[0].verdict, Verdict::kInsufficientEvidence);
+}
+
 }  // namespace
 }  // namespace vramtrack

@@ -60,7 +60,13 @@ const char* RankWord(const ReportAcross& across) { return !across.rate || across
 
 // Or the windows that stand for them.
 std::string StepsCounted(const Report& report) {
-  if (report.steps.unit == StepUnit::kStep) return Plural(report.steps.count, "step", "steps");
+  if (report.steps.unit == StepUnit::kStep) {
+    // Steps of training and of evaluation are not of one kind: their sum is the number of neither.
+    const auto phases = std::count_if(report.steps.phases.begin(), report.steps.phases.end(),
+                                      [](const ReportPhase& phase) { return phase.unit == StepUnit::kStep; });
+    return absl::StrCat(Plural(report.steps.count, "step", "steps"),
+                        phases > 1 ? absl::StrCat(" in ", phases, " phases") : "");
+  }
   return absl::StrCat("no steps were found: ", Plural(report.steps.count, "window", "windows"),
                       " of equal work stand for them");
 }

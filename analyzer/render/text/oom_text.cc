@@ -18,6 +18,9 @@
 namespace vramtrack {
 namespace {
 
+// As many failures of one process may be a part of all; see FailureLog in analyzer/peaks.
+constexpr size_t kMostOfOneProcess = 32;
+
 // The state of the allocator that gave up.
 std::string Framework(const Report& report, const ReportOom& oom) {
   std::string name = "PyTorch";
@@ -116,7 +119,9 @@ void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* pag
   page->Words(RequestWords(oom), 15, Paint::kBold, Painted(style, Paint::kAlarm, "OUT OF MEMORY"));
   std::string why = CauseWords(oom);
   if (report.oom.size() > 1) {
-    absl::StrAppend(&why, " ", FormatCount(report.oom.size()), " allocations failed; this is the last.");
+    // A process keeps no more of its failures than the first and the last ones.
+    absl::StrAppend(&why, report.oom.size() < kMostOfOneProcess ? " " : " At least ", FormatCount(report.oom.size()),
+                    " allocations failed; this is the last.");
   }
   if (report.processes.size() > 1) {
     absl::StrAppend(&why, " Requested by ", ProcessName(oom.rank, oom.pid), ".");
