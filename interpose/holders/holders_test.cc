@@ -14,6 +14,7 @@
 #include "interpose/base/system_call.h"
 #include "interpose/holders/cpp_objects.h"
 #include "interpose/holders/holders.h"
+#include "interpose/holders/object_types.h"
 #include "interpose/holders/pending_references.h"
 #include "interpose/holders/process_memory.h"
 #include "interpose/holders/python_objects.h"
@@ -337,6 +338,47 @@ TEST(ProcessMemory, KnowsAnArrayByItsAllocation) {
   const auto large = reinterpret_cast<uint64_t>(vectors.back().data());
   EXPECT_FALSE(m.memory->IsArray(large, 800)) << "a pointer into the middle";
   EXPECT_FALSE(m.memory->IsArray(8, 64)) << "cannot be read";
+}
+
+// As NumPy lays them out.
+struct ArrayType {
+  uint64_t head[3];
+  char kind, character, order, flags;
+  int32_t number;
+};
+struct Array {
+  uint64_t head[2];
+  const uint64_t* data;
+  int64_t dimensions;
+  const int64_t *sizes, *strides;
+  uint64_t base;
+  const ArrayType* type;
+  int64_t flags;
+};
+
+TEST(ObjectTypes, OnlyArraysOfObjectsHaveItems) {
+  Memory m;
+  const auto objects = std::make_unique<ArrayType>(ArrayType{{}, 'O', 'O', '|', 0, 17});
+  const auto numbers = std::make_unique<ArrayType>(ArrayType{{}, 'f', 'f', '=', 0, 11});
+  const std::vector<int64_t> sizes = {3, 4}, none = {3, 0};
+  const std::vector<uint64_t> data(12, 1);
+  ASSERT_TRUE(m.memory->Prepare());
+  const auto items = [&m](const Array& array) { return ItemsOfArray(reinterpret_cast<uint64_t>(&array), *m.memory); };
+  Array array = {{}, data.data(), 2, sizes.data(), nullptr, 0, objects.get(), 1};
+  EXPECT_EQ(items(array).count, 12u);
+  EXPECT_EQ(items(array).first, reinterpret_cast<uint64_t>(data.data()));
+  array.flags = 0;
+  EXPECT_EQ(items(array).count, 0u) << "a view that leaves some out";
+  array.flags = 2;
+  EXPECT_EQ(items(array).count, 12u) << "columns one after the other";
+  array.type = numbers.get();
+  EXPECT_EQ(items(array).count, 0u);
+  array.type = objects.get();
+  array.sizes = none.data();
+  EXPECT_EQ(items(array).count, 0u);
+  array.sizes = sizes.data();
+  array.data = reinterpret_cast<const uint64_t*>(8);
+  EXPECT_EQ(items(array).count, 0u) << "not in memory";
 }
 
 TEST(PythonObjects, FilesOfInstalledPackagesAreNotThePrograms) {
