@@ -145,7 +145,7 @@ class Moments:
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--times", type=int, default=12)
+    parser.add_argument("--times", type=int, default=6)
     parser.add_argument("--layers", type=int, default=12)
     parser.add_argument("--width", type=int, default=768)
     parser.add_argument("--parallel", type=int, default=1)
