@@ -89,6 +89,13 @@ std::string AnswerText(const ReportOom& oom, const std::vector<OomLine>& holders
                       answer.leak ? "the leak at " : "", line->place, others, ".");
 }
 
+// How many steps a job of one process completed after the failure; the one that failed may end as well.
+uint64_t StepsAfter(const Report& report, const ReportOom& oom) {
+  if (report.processes.size() != 1 || report.steps.unit != StepUnit::kStep || !oom.step) return 0;
+  const uint64_t failed = static_cast<uint64_t>(std::max<int64_t>(0, *oom.step));
+  return report.steps.count > failed + 1 ? report.steps.count - failed - 1 : 0;
+}
+
 void WriteMore(size_t all, size_t shown, Page* page) {
   if (all > shown) page->Line(absl::StrCat("and ", FormatCount(all - shown), " more"), kFindingIndent);
 }
@@ -125,6 +132,9 @@ void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* pag
   }
   if (report.processes.size() > 1) {
     absl::StrAppend(&why, " Requested by ", ProcessName(oom.rank, oom.pid), ".");
+  }
+  if (const uint64_t after = StepsAfter(report, oom); after > 1) {
+    absl::StrAppend(&why, " The job went on: ", FormatCount(after), " steps followed.");
   }
   page->Words(why, kFindingIndent);
   if (const std::string pool = OtherPool(oom); !pool.empty()) page->Words(pool, kFindingIndent);

@@ -227,6 +227,16 @@ TEST(OomLines, TheAnswerIsALineThatHeldMuch) {
   EXPECT_FALSE(oom.answer.has_value());
 }
 
+TEST(TextReport, SaysThatAJobWentOnAfterAnAllocationFailed) {
+  Report report = OutOfMemorySample();
+  report.processes.resize(1);
+  report.oom[0].step = 419;
+  report.steps.count = 421;  // the step that failed has ended, and one more
+  EXPECT_FALSE(Contains(Render(report, 120), "went on"));
+  report.steps.count = 620;
+  EXPECT_TRUE(Contains(Render(report, 120), "The job went on: 200 steps followed."));
+}
+
 TEST(TextReport, AnOutOfMemoryIsComparedWithTheLastGoodStep) {
   Report report = OutOfMemorySample();
   ReportOom& oom = report.oom[0];
