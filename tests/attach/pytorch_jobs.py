@@ -13,6 +13,7 @@ import os
 import select
 import sys
 import threading
+import traceback
 
 import torch
 import torch.nn as nn
@@ -144,6 +145,8 @@ def main():
                 (expect if what else work)(kind, int(steps))
                 sys.stdout.flush()
                 code = 0
+            except Exception:  # pylint: disable=broad-except
+                traceback.print_exc()
             finally:
                 sys.stderr.flush()
                 # As at the end of any program: destructors of libraries run, and Python's are left out.

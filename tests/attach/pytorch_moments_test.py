@@ -2,7 +2,7 @@
 """usage: pytorch_moments_test.py [--times N] [--layers N] [--width N] [--parallel N] [--keep-going]
 
 `vramtrack attach` at N random moments of the life of PyTorch jobs on the simulated device (pytorch_jobs.py): no job crashes or
-hangs, and each computes what it computes without. Ends with the distribution of the pauses. By hand, on the real width of GPT-2:
+hangs, and each computes what it computes without. Ends with the distribution of the pauses. By hand:
 
     tools/simulated-cuda -- .venv/pytorch/bin/python tests/attach/pytorch_moments_test.py --times 1000
 """
@@ -102,6 +102,7 @@ class Moments:
         stopped = self.run("stop", pid) if rng.random() < 0.3 else None
         jobs.ask("end")
         answer = jobs.line()
+        assert not answer.startswith("ended"), (kind, answer, done)
         ended = jobs.line()
         word, steps, result = answer.split()
         assert word == "fine" and ended == "ended 0", (kind, answer, ended, jobs.said())
@@ -136,7 +137,7 @@ class Moments:
     def report(self):
         pauses = sorted(pause for each in self.pauses.values() for pause in each)
         print("attached %d times: %d failures" % (len(pauses), len(self.failures)))
-        for name, each in [*sorted(self.pauses.items()), ("all", pauses)]:
+        for name, each in [*sorted(self.pauses.items()), ("all", pauses)] if pauses else []:
             each = sorted(each)
             at = lambda share: each[min(len(each) - 1, int(share * len(each)))]
             print("%-9s %5d  a thread stood still for %.1f ms (median), %.1f (90 %%), %.1f (99 %%), %.1f (most)" %
@@ -145,7 +146,7 @@ class Moments:
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--times", type=int, default=6)
+    parser.add_argument("--times", type=int, default=4)
     parser.add_argument("--layers", type=int, default=12)
     parser.add_argument("--width", type=int, default=768)
     parser.add_argument("--parallel", type=int, default=1)
