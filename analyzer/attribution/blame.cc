@@ -12,10 +12,6 @@ constexpr size_t kWrapperCallers = 3;
 
 bool IsOwnPython(const ReportFrame& frame) { return IsPython(frame) && IsOwn(frame); }
 
-bool SameFunction(const ReportFrame& a, const ReportFrame& b) {
-  return !a.function.empty() && a.function == b.function && a.module == b.module;
-}
-
 }  // namespace
 
 struct BlameFinder::Node {
@@ -25,6 +21,10 @@ struct BlameFinder::Node {
   std::vector<ReportFrame> clean_callers;
   std::vector<std::unique_ptr<Node>> children;
 };
+
+bool SameFunction(const ReportFrame& a, const ReportFrame& b) {
+  return !a.function.empty() && a.function == b.function && a.file == b.file && a.module == b.module;
+}
 
 bool SamePlace(const ReportFrame& a, const ReportFrame& b) {
   if (a.function != b.function || a.file != b.file || a.line != b.line) return false;

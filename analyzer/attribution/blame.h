@@ -18,6 +18,9 @@
 
 namespace vramtrack {
 
+// Returns whether two frames are in the same function.
+bool SameFunction(const ReportFrame& a, const ReportFrame& b);
+
 // Returns whether two frames are the same place in the source.
 bool SamePlace(const ReportFrame& a, const ReportFrame& b);
 

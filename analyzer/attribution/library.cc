@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/attribution/library.h"
 
+#include <algorithm>
+#include <initializer_list>
+
 namespace vramtrack {
 
 std::string_view ModuleName(std::string_view path) {
@@ -43,33 +46,42 @@ bool IsStaticRuntime(std::string_view function, std::string_view inner) {
   return inner.substr(0, kInternal.size()) == kInternal && function.substr(0, kEntry.size()) == kEntry;
 }
 
+namespace {
+
+bool BeginsWithOneOf(std::initializer_list<std::string_view> beginnings, std::string_view text) {
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [text](std::string_view beginning) { return text.substr(0, beginning.size()) == beginning; });
+}
+
+bool HasOneOf(std::initializer_list<std::string_view> parts, std::string_view text) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [text](std::string_view part) { return text.find(part) != std::string_view::npos; });
+}
+
+bool IsInPackages(std::string_view path) { return HasOneOf({"/site-packages/", "/dist-packages/"}, path); }
+
+}  // namespace
+
 bool IsInstalledLibrary(std::string_view path) {
-  for (const std::string_view folder : {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/", "/usr/local/lib/",
-                                        "/usr/local/lib64/", "/usr/local/cuda", "/opt/nvidia/", "/nix/store/"}) {
-    if (path.substr(0, folder.size()) == folder) return true;
-  }
-  for (const std::string_view folder : {"/site-packages/", "/dist-packages/"}) {
-    if (path.find(folder) != std::string_view::npos) return true;
+  if (BeginsWithOneOf({"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/", "/usr/local/lib/", "/usr/local/lib64/",
+                       "/usr/local/cuda", "/opt/nvidia/", "/nix/store/"},
+                      path)) {
+    return true;
   }
   // Wherever they are: in an environment of conda's, unpacked next to a program.
-  const std::string_view name = ModuleName(path);
-  for (const std::string_view library : {"libcu", "libnccl", "libnv", "libnpp", "libstdc++.", "libgcc_s.", "libc.so",
-                                         "libm.so", "libpthread", "libpython", "ld-linux"}) {
-    if (name.substr(0, library.size()) == library) return true;
-  }
-  return IsPyTorch(path) || IsAllocationPlumbing(path);
+  return IsInPackages(path) || IsPyTorch(path) || IsAllocationPlumbing(path) ||
+         BeginsWithOneOf({"libcu", "libnccl", "libnv", "libnpp", "libstdc++.", "libgcc_s.", "libc.so", "libm.so",
+                          "libpthread", "libpython", "ld-linux"},
+                         ModuleName(path));
 }
 
 bool IsSystemHeader(std::string_view file) {
-  for (const std::string_view folder : {"/usr/include/", "/usr/lib/", "/usr/local/include/", "/usr/local/cuda"}) {
-    if (file.substr(0, folder.size()) == folder) return true;
-  }
   // Wherever they are: the standard library, PyTorch's and CUDA's templates, which are compiled into the program.
-  for (const std::string_view folder : {"/include/c++/", "/site-packages/", "/dist-packages/", "/include/ATen/",
-                                        "/include/c10/", "/include/torch/", "/include/thrust/", "/include/cub/"}) {
-    if (file.find(folder) != std::string_view::npos) return true;
-  }
-  return false;
+  return BeginsWithOneOf({"/usr/include/", "/usr/lib/", "/usr/local/include/", "/usr/local/cuda"}, file) ||
+         IsInPackages(file) ||
+         HasOneOf({"/include/c++/", "/include/ATen/", "/include/c10/", "/include/torch/", "/include/thrust/",
+                   "/include/cub/"},
+                  file);
 }
 
 }  // namespace vramtrack

@@ -211,6 +211,14 @@ absl::StatusOr<std::vector<TracingProcess>> FindTracingProcesses(const std::stri
   return FindByTraces(target);
 }
 
+absl::StatusOr<std::vector<std::string>> TracesOfProcess(const std::string& target) {
+  const absl::StatusOr<std::vector<TracingProcess>> processes = FindTracingProcesses(target);
+  if (!processes.ok()) return processes.status();
+  std::vector<std::string> traces;
+  for (const TracingProcess& process : *processes) traces.push_back(process.trace);
+  return traces;
+}
+
 std::string WhyNotAnswered(const std::string& environment) {
   constexpr char kStart[] = "start it with vramtrack run --holders, or join it with vramtrack attach --holders";
   if (environment.find('=') == std::string::npos) return "";  // hidden, or overwritten by the program

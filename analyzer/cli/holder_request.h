@@ -29,6 +29,9 @@ bool IsProcessNumber(const std::string& target);
 // empty. An error is one line that names `target`.
 absl::StatusOr<std::vector<TracingProcess>> FindTracingProcesses(const std::string& target);
 
+// Returns the traces of those processes.
+absl::StatusOr<std::vector<std::string>> TracesOfProcess(const std::string& target);
+
 // Returns why a process does not answer requests, given the environment with which it started (as /proc/PID/environ has
 // it); empty if it answers them, or if that is unknown.
 std::string WhyNotAnswered(const std::string& environment);

@@ -33,10 +33,9 @@ LiveJob::LiveJob(std::string target, std::string step_marks, CategoryRules categ
 
 absl::Status LiveJob::Find() {
   if (IsProcessNumber(target_)) {
-    const absl::StatusOr<std::vector<TracingProcess>> processes = FindTracingProcesses(target_);
-    if (!processes.ok()) return processes.status();
-    paths_.clear();
-    for (const TracingProcess& process : *processes) paths_.push_back(process.trace);
+    absl::StatusOr<std::vector<std::string>> traces = TracesOfProcess(target_);
+    if (!traces.ok()) return traces.status();
+    paths_ = *std::move(traces);
     return absl::OkStatus();
   }
   if (run_id_) {

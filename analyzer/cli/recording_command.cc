@@ -25,6 +25,7 @@
 #include "analyzer/cli/holder_request.h"
 #include "analyzer/cli/mapped_header.h"
 #include "analyzer/cli/output.h"
+#include "analyzer/cli/preload.h"
 #include "proto/control_word.h"
 #include "vramtrack/vramtrack.h"
 
@@ -97,10 +98,10 @@ absl::Status JoinAgain(pid_t pid) {
   for (const Mapping& mapping : process->mappings()) {
     // The loader knows it by this name, also where the file has been replaced.
     const std::string path(absl::StripSuffix(mapping.path, " (deleted)"));
-    if (LastPart(path) == "libvramtrack.so") injection.library = path;
+    if (LastPart(path) == kLibrary) injection.library = path;
   }
   if (injection.library.empty()) {
-    return absl::FailedPreconditionError(absl::StrCat("process ", pid, ": libvramtrack.so is not loaded any more"));
+    return absl::FailedPreconditionError(absl::StrCat("process ", pid, ": ", kLibrary, " is not loaded any more"));
   }
   const absl::StatusOr<Injected> injected = Inject(injection);
   if (!injected.ok()) return injected.status();

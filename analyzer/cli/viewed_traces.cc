@@ -72,7 +72,7 @@ class Reader {
   Fields List() const {
     const bool of_process = IsProcessNumber(options_.target);
     const absl::StatusOr<std::vector<std::string>> listed =
-        of_process ? TracesOfProcess() : ListTraces(options_.target);
+        of_process ? TracesOfProcess(options_.target) : ListTraces(options_.target);
     if (!listed.ok()) return {"trouble", std::string(listed.status().message())};
     Fields answer = {"runs"};
     auto add = [&answer](const char* kind, const TraceRun& run) {
@@ -89,14 +89,6 @@ class Reader {
     for (const TraceRun& run : sorted.runs) add("run", run);
     if (!sorted.unreadable.empty()) add("apart", {"", 0, sorted.unreadable});
     return answer;
-  }
-
-  absl::StatusOr<std::vector<std::string>> TracesOfProcess() const {
-    const absl::StatusOr<std::vector<TracingProcess>> processes = FindTracingProcesses(options_.target);
-    if (!processes.ok()) return processes.status();
-    std::vector<std::string> traces;
-    for (const TracingProcess& process : *processes) traces.push_back(process.trace);
-    return traces;
   }
 
   // {"read", path, run or not, run id, signature or empty} ->

@@ -15,9 +15,6 @@ namespace {
 constexpr double kMain = 0.5;
 // Beyond the object that holds all, a step must be common to nearly all of its bytes.
 constexpr double kNearlyAll = 0.9;
-// Entries of a container, of which none stands out. One that has fewer is looked through for a larger one inside.
-constexpr size_t kSeveralEntries = 4;
-
 double Part(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -160,24 +157,18 @@ class Descent {
     const bool is_small = merge ? at_->step.entries > 0 && at_->step.entries < kSeveralEntries
                                 : children.entries > 1 && Part(children.best->bytes, at_->bytes) < kMain;
     if (entries_hold && is_small) {
-      if (small_ != nullptr) {
-        return Enter(Own(MergedEntries(at_)));
+      Node* merged = Own(MergedEntries(at_));
+      if (small_ == nullptr) {
+        small_ = at_;
+        small_holds_ = merge;
+        small_bytes_ = children.entry_bytes;
+        small_steps_ = chosen_.steps.size();
+        small_merged_ = merged;
       }
-      small_ = at_;
-      small_holds_ = merge;
-      small_bytes_ = children.entry_bytes;
-      small_steps_ = chosen_.steps.size();
-      small_merged_ = Own(MergedEntries(at_));
-      return Enter(small_merged_);
+      return Enter(merged);
     }
     if (merge && entries_hold) {
-      container_ = at_;
-      chosen_.holder = chosen_.steps.size() - 1;
-      chosen_.entries = true;
-      chosen_.holder_bytes = children.entry_bytes;
-      Node* merged = Own(MergedEntries(at_));
-      chosen_.holder_objects = merged->objects;
-      return Enter(merged);
+      return Hold(children.entry_bytes, Own(MergedEntries(at_)));
     }
     if (Part(children.best->bytes, at_->bytes) >= kMain) return Enter(children.best);
     return false;
@@ -188,6 +179,16 @@ class Descent {
     chosen_.steps.push_back(node->step);
     way_.push_back(node);
     return true;
+  }
+
+  // The container reached last holds, with these entries.
+  bool Hold(uint64_t entry_bytes, Node* merged) {
+    container_ = at_;
+    chosen_.holder = chosen_.steps.size() - 1;
+    chosen_.entries = true;
+    chosen_.holder_bytes = entry_bytes;
+    chosen_.holder_objects = merged->objects;
+    return Enter(merged);
   }
 
   Node* Own(std::unique_ptr<Node> node) {
@@ -201,12 +202,7 @@ class Descent {
     chosen_.steps.resize(small_steps_);
     way_.resize(small_steps_);
     if (!small_holds_) return;
-    container_ = small_;
-    chosen_.holder = small_steps_ - 1;
-    chosen_.entries = true;
-    chosen_.holder_bytes = small_bytes_;
-    chosen_.holder_objects = small_merged_->objects;
-    Enter(small_merged_);
+    Hold(small_bytes_, small_merged_);
     while (Down()) {
     }
   }

@@ -16,6 +16,9 @@
 
 namespace vramtrack {
 
+// So many entries make a container a likely holder. In one with fewer, a larger container may be the holder.
+constexpr size_t kSeveralEntries = 4;
+
 // Blocks with one path.
 struct HeldPath {
   HolderPathIndex path;

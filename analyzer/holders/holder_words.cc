@@ -17,9 +17,6 @@ namespace {
 // Blocks of so many steps are in one object: it gathers them.
 constexpr uint64_t kStepsThatShow = 3;
 
-// A container with fewer entries, and no more than before, is not what grows.
-constexpr uint64_t kFewEntries = 4;
-
 // Of a sentence; `path` and `type` in the report have all of it.
 constexpr int kMostColumns = 60;
 
@@ -217,7 +214,8 @@ std::string ContainerHint(const ChosenHolder& chosen, const ReportHolder& holder
   constexpr uint32_t kOwned = schema::HOLDER_IS_PARAMETER | schema::HOLDER_IS_BUFFER | schema::HOLDER_IS_GRADIENT |
                               schema::HOLDER_IS_OPTIMIZER_STATE | schema::HOLDER_IS_SAVED;
   if (!chosen.entries || (facts.flags & kOwned) != 0 || !IsTheirs(chosen)) return "";
-  if (holder.count && *holder.count < kFewEntries && !Grows(holder)) return "";
+  // A few entries, and no more than before, are not what grows.
+  if (holder.count && *holder.count < kSeveralEntries && !Grows(holder)) return "";
   if (!Grows(holder) && facts.birth_steps < kStepsThatShow) return "";
   const std::string name = ShortPath(chosen);
   if (chosen.holder > 1 && chosen.steps[chosen.holder].name == "queue" &&

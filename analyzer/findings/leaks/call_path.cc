@@ -17,10 +17,6 @@ const ReportFrame& FromOuter(const std::vector<ReportFrame>& frames, size_t inde
   return frames[frames.size() - 1 - index];
 }
 
-bool SameFunction(const ReportFrame& a, const ReportFrame& b) {
-  return !a.function.empty() && a.function == b.function && a.file == b.file && a.module == b.module;
-}
-
 }  // namespace
 
 size_t CommonCalls(const std::vector<ReportFrame>& a, const std::vector<ReportFrame>& b) {
