@@ -11,6 +11,7 @@
 #include "analyzer/cli/category_option.h"
 #include "analyzer/cli/holder_request.h"
 #include "analyzer/cli/live_job.h"
+#include "analyzer/cli/mapped_header.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/ingest/trace_choice.h"
 #include "analyzer/render/html/source_lines.h"
@@ -22,7 +23,9 @@ namespace {
 
 constexpr std::chrono::seconds kStillAsked(10);  // after a page asked last
 constexpr std::chrono::seconds kBetweenLists(2);
-constexpr int kIdleShare = 9;  // reading takes at most a tenth of one processor
+// Of one processor, whole reports take at most a twentieth, and so do looks between them.
+constexpr int kIdleShare = 19;
+constexpr std::chrono::seconds kLongWait(1);  // for the next whole report
 constexpr uint64_t kNanosPerSecond = 1000000000;
 
 // Changes when one of the files does, as far as the file system tells: the size and the time of a mapped file that is
@@ -45,6 +48,14 @@ bool HasEnded(const Report& report) {
                      [](const ReportProcess& process) { return process.complete; });
 }
 
+// Whether all traces are complete. A look at their first pages.
+bool AreFinished(const std::vector<std::string>& paths) {
+  return std::all_of(paths.begin(), paths.end(), [](const std::string& path) {
+    const absl::StatusOr<MappedHeader> header = MappedHeader::Open(path);
+    return header.ok() && header->finished();
+  });
+}
+
 // From the list.
 std::string LinkTo(size_t number) { return absl::StrCat("../", number, "/"); }
 
@@ -61,7 +72,10 @@ class Reader {
   explicit Reader(const ViewOptions& options) : options_(options) {}
 
   WorkerProcess::Fields Answer(const WorkerProcess::Fields& request) {
-    return request[0] == "list" ? List() : Read(request);
+    if (request[0] == "list") return List();
+    LiveJob* job = nullptr;
+    if (absl::Status found = FindJob(request, &job); !found.ok()) return {"trouble", std::string(found.message())};
+    return request[0] == "look" ? Look(request, job) : Read(request, *job);
   }
 
  private:
@@ -91,29 +105,44 @@ class Reader {
     return answer;
   }
 
-  // {"read", path, run or not, run id, signature or empty} ->
-  // {"same"} or {"trouble", text} or {"report", ended, signature, parts}.
-  Fields Read(const Fields& request) {
+  // Of {"read" or "look", path, run or not, run id, …}.
+  absl::Status FindJob(const Fields& request, LiveJob** job) {
     std::unique_ptr<LiveJob>& at = jobs_[std::make_pair(request[1], request[2] + request[3])];
     if (at == nullptr) {
       absl::StatusOr<CategoryRules> categories = ReadCategories(options_.categories);
-      if (!categories.ok()) return {"trouble", std::string(categories.status().message())};
+      if (!categories.ok()) return categories.status();
       at = std::make_unique<LiveJob>(request[1], options_.step_marks, *std::move(categories), options_.search_paths);
       if (!request[2].empty()) at->ChooseRun(request[3]);
       at->ListSites(kMaxPageSites);
     }
-    LiveJob& job = *at;
-    const absl::Status found = job.Find();
+    *job = at.get();
+    const absl::Status found = at->Find();
     // The traces of processes that have ended are still there.
-    const bool ended = !job.paths().empty() && IsProcessNumber(request[1]);
-    if (!found.ok() && !ended) return {"trouble", std::string(found.message())};
+    const bool ended = !at->paths().empty() && IsProcessNumber(request[1]);
+    return ended ? absl::OkStatus() : found;
+  }
+
+  // {"read", path, run or not, run id, signature or empty} ->
+  // {"same"} or {"trouble", text} or {"report", ended, signature, answer, data}.
+  Fields Read(const Fields& request, const LiveJob& job) {
     std::string signature = SignatureOf(job.paths());
     if (signature == request[4]) return {"same"};
     const LiveJob::Look look = job.ReadWhole();
     if (!look.report.ok()) return {"trouble", std::string(look.report.status().message())};
     std::vector<SourceExcerpt> source;
     if (options_.source) source = ReadSource(*look.report, WhenRecorded(job.paths()));
-    return {"report", Flag(HasEnded(*look.report)), std::move(signature), RenderPageParts(*look.report, source)};
+    return {"report", Flag(HasEnded(*look.report)), std::move(signature), RenderPageAnswer(*look.report),
+            RenderPageData(*look.report, source)};
+  }
+
+  // {"look", path, run or not, run id, read or not} ->
+  // {"ended", signature} or {"trouble", text} or {"answer", answer} or {"runs"}.
+  static Fields Look(const Fields& request, LiveJob* job) {
+    if (AreFinished(job->paths())) return {"ended", SignatureOf(job->paths())};
+    if (request[4].empty()) return {"runs"};
+    const LiveJob::Look look = job->Read();
+    if (!look.report.ok()) return {"trouble", std::string(look.report.status().message())};
+    return {"answer", RenderPageAnswer(*look.report)};
   }
 
   const ViewOptions& options_;
@@ -143,7 +172,7 @@ size_t ViewedTraces::NumberOf(const std::string& path, const std::optional<std::
   auto view = std::make_unique<View>();
   view->path = path;
   view->run_id = run_id;
-  view->brief = std::make_shared<const std::string>(RenderUpdate(LiveState(), ""));
+  view->brief = std::make_shared<const std::string>(RenderUpdate(LiveState(), "", ""));
   const std::lock_guard<std::mutex> lock(mutex_);
   views_.push_back(std::move(view));
   return at->second;
@@ -198,8 +227,18 @@ void ViewedTraces::Work() {
   }
   if ((list || !asked.empty()) && now >= next_list_) FindAgain().IgnoreError();
   for (View* view : asked) {
-    if (now >= view->next) Read(view);
+    if (now >= view->next_report) {
+      Read(view);
+    } else if (now >= view->next_check && !view->state.ended) {
+      Look(view);
+    }
   }
+}
+
+ViewedTraces::Clock::time_point ViewedTraces::NextAfter(Clock::time_point begin) const {
+  const std::chrono::duration<double> least(options_.interval_s);
+  return Clock::now() +
+         std::max(std::chrono::duration_cast<Clock::duration>(least), kIdleShare * (Clock::now() - begin));
 }
 
 void ViewedTraces::Read(View* view) {
@@ -210,9 +249,9 @@ void ViewedTraces::Read(View* view) {
   absl::StatusOr<WorkerProcess::Fields> answer =
       reader_.Ask({"read", view->path, Flag(view->run_id.has_value()), view->run_id.value_or(""),
                    state.ended && state.trouble.empty() ? view->signature : ""});
-  const std::chrono::duration<double> least(options_.interval_s);
-  view->next =
-      Clock::now() + std::max(std::chrono::duration_cast<Clock::duration>(least), kIdleShare * (Clock::now() - begin));
+  view->next_report = NextAfter(begin);
+  view->next_check = NextAfter(Clock::now());
+  bool has_new_data = false;
   if (!answer.ok()) {
     state.trouble = std::string(answer.status().message());
   } else if ((*answer)[0] == "trouble") {
@@ -221,23 +260,51 @@ void ViewedTraces::Read(View* view) {
     state.trouble.clear();
     state.ended = !(*answer)[1].empty();
     view->signature = std::move((*answer)[2]);
-    if ((*answer)[3] != view->parts) {
-      view->parts = std::move((*answer)[3]);
-      ++state.version;
-    }
+    has_new_data = (*answer)[4] != view->data;
+    if (has_new_data || (*answer)[3] != view->answer) ++state.version;
+    view->answer = std::move((*answer)[3]);
+    view->data = std::move((*answer)[4]);
   }
-  Publish(view, std::move(state));
+  Publish(view, std::move(state), has_new_data);
 }
 
-void ViewedTraces::Publish(View* view, LiveState state) {
-  auto brief = std::make_shared<const std::string>(RenderUpdate(state, ""));
+void ViewedTraces::Look(View* view) {
+  LiveState state = view->state;
+  const Clock::time_point begin = Clock::now();
+  // Where the next report comes soon, it needs no look before it. The first look reads as much as a report; the
+  // earlier, the less that is.
+  const bool first = view->next_look == Clock::time_point::min();
+  const bool reads = first || (begin >= view->next_look && view->next_report - begin > kLongWait);
+  const absl::StatusOr<WorkerProcess::Fields> answer =
+      reader_.Ask({"look", view->path, Flag(view->run_id.has_value()), view->run_id.value_or(""), Flag(reads)});
+  if (reads) view->next_look = NextAfter(begin);
+  view->next_check = NextAfter(Clock::now());
+  // The next report says what is wrong.
+  if (!answer.ok() || (*answer)[0] == "trouble") return;
+  if ((*answer)[0] == "ended") {
+    if ((*answer)[1] != view->signature) view->next_report = Clock::time_point::min();
+    return;
+  }
+  if ((*answer)[0] == "runs" || (*answer)[1] == view->answer) return;
+  ++state.version;
+  view->answer = (*answer)[1];
+  Publish(view, std::move(state), /*has_new_data=*/false);
+}
+
+void ViewedTraces::Publish(View* view, LiveState state, bool has_new_data) {
+  auto brief = std::make_shared<const std::string>(RenderUpdate(state, "", ""));
   if (view->brief && *brief == *view->brief) return;
-  Text whole;
-  if (state.version > 0) whole = std::make_shared<const std::string>(RenderUpdate(state, view->parts));
+  Text whole, newer_answer;
+  if (state.version > 0) {
+    whole = std::make_shared<const std::string>(RenderUpdate(state, view->answer, view->data));
+    newer_answer = std::make_shared<const std::string>(RenderUpdate(state, view->answer, ""));
+  }
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (has_new_data) view->data_version = state.version;
   view->state = std::move(state);
   view->brief = std::move(brief);
   view->whole = std::move(whole);
+  view->newer_answer = std::move(newer_answer);
 }
 
 std::optional<size_t> ViewedTraces::only() const {
@@ -250,7 +317,8 @@ ViewedTraces::Text ViewedTraces::Update(size_t number, uint64_t have) {
   if (number >= views_.size()) return nullptr;
   View& view = *views_[number];
   view.asked = Clock::now();
-  return have == view.state.version || !view.whole ? view.brief : view.whole;
+  if (have == view.state.version || !view.whole) return view.brief;
+  return have >= view.data_version && have < view.state.version ? view.newer_answer : view.whole;
 }
 
 ViewedTraces::Text ViewedTraces::List() {

@@ -38,7 +38,8 @@ class ViewedTraces {
   // Any thread may call these.
   // Returns the number of the only run; nullopt if there are several, which the list shows.
   std::optional<size_t> only() const;
-  // Returns the report as RenderUpdate does, or only the state if `have` is its version. Null: the number is unknown.
+  // Returns what RenderUpdate renders, without the parts that have not changed since the version `have`. Null: the
+  // number is unknown.
   Text Update(size_t number, uint64_t have);
   // Returns the list of the folder as HTML.
   Text List();
@@ -51,18 +52,26 @@ class ViewedTraces {
     std::string path;
     std::optional<std::string> run_id;  // of the folder `path`; nullopt: what `path` is
     std::string signature;              // of the files of the last report
-    Clock::time_point next = Clock::time_point::min();
-    std::string parts;  // the last report, as RenderPageParts renders it
+    Clock::time_point next_report = Clock::time_point::min();
+    Clock::time_point next_look = Clock::time_point::min();
+    Clock::time_point next_check = Clock::time_point::min();  // whether it has ended
+    std::string answer, data;                                 // as RenderPageAnswer and RenderPageData render them
     // Guarded by mutex_.
     Clock::time_point asked = Clock::time_point::min();
     LiveState state;
-    Text whole, brief;
+    uint64_t data_version = 0;  // in which `data` changed
+    Text whole, brief, newer_answer;
   };
 
   absl::Status FindAgain();
   size_t NumberOf(const std::string& path, const std::optional<std::string>& run_id);
+  // Returns when to read again after a reading that began at `begin`.
+  Clock::time_point NextAfter(Clock::time_point begin) const;
+  // Makes the whole report.
   void Read(View* view);
-  void Publish(View* view, LiveState state);
+  // Between two of these: looks whether the job has ended and, if it is time, whether the answer has changed.
+  void Look(View* view);
+  void Publish(View* view, LiveState state, bool has_new_data);
 
   const ViewOptions& options_;
   WorkerProcess reader_;

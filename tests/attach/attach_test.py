@@ -289,9 +289,12 @@ def viewed(test):
             with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(address + "0/update?have=0") as answer:
                 return json.load(answer)
 
-        wait_for(lambda: "device_loop" in json.dumps(update()), "there is no page of the process")
+        wait_for(lambda: update().get("page"), "there is no page of the process")
         program.end()
+        # However long its next report would have taken to come: it has all events in it.
         wait_for(lambda: update()["ended"], "the page does not end")
+        report = test.run("report", "--format", "html", trace)
+        assert update()["page"]["answer"] in report.stdout, update()["page"]["answer"]
     finally:
         view.kill()
         view.communicate()

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import unittest
 
 from page_case import FOLDER, PageCase, count_of, report_page, text_of
@@ -16,7 +17,7 @@ LIBRARY, LIBRARIES = (os.path.abspath(sys.argv[3]), [os.path.abspath(one) for on
 VERSION = "Number(document.documentElement.dataset.version ?? 0)"
 
 
-# A job that makes as many steps as each line of its input says, and leaks.
+# A job that makes as many steps as each line of its input says, and leaks so much in each.
 JOB = """if True:
     import ctypes, sys
     cudart, here = ctypes.CDLL(sys.argv[1]), ctypes.CDLL(None)
@@ -24,11 +25,12 @@ JOB = """if True:
     cudart.cudaMalloc.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
     number = 0
     for line in sys.stdin:
-        for _ in range(int(line)):
+        steps, leaked = map(int, line.split())
+        for _ in range(steps):
             number += 1
             here.vramtrack_step(number, 0.0)
             kept, freed = ctypes.c_void_p(), ctypes.c_void_p()
-            assert cudart.cudaMalloc(ctypes.byref(kept), 1 << 20) == 0
+            assert cudart.cudaMalloc(ctypes.byref(kept), leaked) == 0
             assert cudart.cudaMalloc(ctypes.byref(freed), 2 << 20) == 0
             assert cudart.cudaFree(freed) == 0
         print("done", flush=True)
@@ -214,11 +216,12 @@ class LivePages(PageCase):
         self.browser.wait_for("document.documentElement?.dataset.ready === 'true'")
         self.assertEqual(self.see(".answer .verdict"), "NO LEAK")
 
-    def test_follows_a_job_that_runs(self):
+    def start_job(self, name):
+        """A job that runs, and what tells it to make so many steps."""
         cudart = [one for one in LIBRARIES if "libcudart" in one]
         if not cudart:
             self.skipTest("there is no simulated runtime")
-        script, runs = FOLDER / "job.py", FOLDER / "runs"
+        script, runs = FOLDER / "job.py", FOLDER / name
         script.write_text(JOB)
         paths = os.pathsep.join({os.path.dirname(one) for one in LIBRARIES})
         job = subprocess.Popen([VRAMTRACK, "run", "-q", "-o", str(runs), "--", sys.executable, str(script), cudart[0]],
@@ -227,24 +230,45 @@ class LivePages(PageCase):
         self.addCleanup(job.stdout.close)
         self.addCleanup(job.kill)
 
-        def step(count):
-            job.stdin.write("%d\n" % count)
+        def step(count, leaked=1 << 20):
+            job.stdin.write("%d %d\n" % (count, leaked))
             job.stdin.flush()
             self.assertEqual(job.stdout.readline(), "done\n")
 
+        return job, runs, step
+
+    def test_follows_a_job_that_runs(self):
+        job, runs, step = self.start_job("runs")
         step(3)
         self.show(self.view(runs))
         self.state_of("running")
         self.assertNotEqual(self.see(".answer .verdict"), "LEAK")
         step(57)
         self.browser.wait_for(text_of(".answer .verdict") + " === 'LEAK'")
-        self.assertIn("job.py:12 <module> leaks 1.00 MiB per step", self.see(".answer h1"))
+        self.assertIn("job.py:13 <module> leaks 1.00 MiB per step", self.see(".answer h1"))
         self.state_of("running")
         step(60)
         self.browser.wait_for(text_of(".answer") + ".includes('120 steps')")
         job.stdin.close()
         self.assertEqual(job.wait(60), 0)
         self.state_of("ended")
+
+    def test_the_answer_comes_before_the_rest(self):
+        job, runs, step = self.start_job("long")
+        step(300000, 512)  # the report of so many takes long enough that the next one waits
+        self.show(self.view(runs))
+        self.open_view("sites")
+        while "The answer is of" not in self.see(".live"):
+            step(1000, 512)
+            time.sleep(0.2)
+        self.assertEqual(self.see(".answer .verdict"), "LEAK")
+        self.assertEqual(self.count("main > .answer"), 1)
+        self.assertFalse(self.browser.evaluate("document.getElementById('view-sites').hidden"))
+        job.stdin.close()
+        self.assertEqual(job.wait(60), 0)
+        # The end is not waited for.
+        self.state_of("ended")
+        self.assertIn("Read at", self.see(".live"))
 
 
 if __name__ == "__main__":

@@ -26,6 +26,8 @@
 namespace vramtrack {
 namespace {
 
+std::string DumpJson(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
 std::string Paragraph(const std::string& words) {
   return words.empty() ? "" : absl::StrCat("<p>", EscapeHtml(words), "</p>\n");
 }
@@ -213,7 +215,7 @@ std::string Data(const Report& report, const std::vector<SourceExcerpt>& source,
   data["all_sites"] = report.sites.size();
   data["source"] = ToJson(source);
   data["needs"] = Needs(report.devices);
-  return GzipBase64(data.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return GzipBase64(DumpJson(data));
 }
 
 // The data of as many sites as there is room for, next to `other` bytes.
@@ -245,22 +247,23 @@ std::string RenderLivePage(const std::string& tool_version) {
       PageScripts(""));
 }
 
-std::string RenderPageParts(const Report& report, const std::vector<SourceExcerpt>& source, size_t max_bytes) {
-  const Json parts = {{"title", PageTitle(report)},
-                      {"answer", AnswerHtml(report)},
-                      {"data", DataThatFits(report, source, 0, max_bytes)}};
-  return parts.dump(-1, ' ', false, Json::error_handler_t::replace);
+std::string RenderPageAnswer(const Report& report) {
+  return DumpJson({{"title", PageTitle(report)}, {"answer", AnswerHtml(report)}});
 }
 
-std::string RenderUpdate(const LiveState& state, const std::string& parts) {
-  const Json update = {
-      {"version", state.version}, {"ended", state.ended}, {"trouble", state.trouble}, {"listed", state.listed}};
-  std::string text = update.dump(-1, ' ', false, Json::error_handler_t::replace);
-  if (!parts.empty()) {
-    text.pop_back();
-    absl::StrAppend(&text, ",\"page\":", parts, "}");
-  }
-  return text;
+std::string RenderPageData(const Report& report, const std::vector<SourceExcerpt>& source, size_t max_bytes) {
+  return DumpJson(DataThatFits(report, source, 0, max_bytes));
+}
+
+std::string RenderUpdate(const LiveState& state, const std::string& answer, const std::string& data) {
+  std::string text = DumpJson(
+      {{"version", state.version}, {"ended", state.ended}, {"trouble", state.trouble}, {"listed", state.listed}});
+  text.pop_back();
+  if (answer.empty()) return text + "}";
+  absl::StrAppend(&text, ",\"page\":", answer);
+  if (data.empty()) return text + "}";
+  text.pop_back();
+  return absl::StrCat(text, ",\"data\":", data, "}}");
 }
 
 }  // namespace vramtrack

@@ -29,17 +29,21 @@ std::string RenderLivePage(const std::string& tool_version);
 
 // What a page that follows a job shows besides the report.
 struct LiveState {
-  uint64_t version = 0;  // of the report; 0: there is none yet
+  uint64_t version = 0;  // of the report; 0: there is none yet. The answer may be newer than the rest
   bool ended = false;    // all processes of the job have ended
   std::string trouble;   // why there is no newer report, one line; empty: none
   bool listed = false;   // the folder has more traces
 };
 
-// Renders the report for such a page, as JSON. The same rules as for RenderHtml hold.
-std::string RenderPageParts(const Report& report, const std::vector<SourceExcerpt>& source = {},
-                            size_t max_bytes = kMaxPageBytes);
-// Renders what such a page fetches, as JSON: the state, and `parts` of RenderPageParts unless they are empty.
-std::string RenderUpdate(const LiveState& state, const std::string& parts);
+// What such a page fetches, as JSON texts. The same rules as for RenderHtml hold.
+// Renders the first elements of the page and its title.
+std::string RenderPageAnswer(const Report& report);
+// Renders the data of everything else.
+std::string RenderPageData(const Report& report, const std::vector<SourceExcerpt>& source = {},
+                           size_t max_bytes = kMaxPageBytes);
+// Renders the whole of what is fetched: the state, `answer` of RenderPageAnswer unless it is empty, and with it `data`
+// of RenderPageData unless that is empty.
+std::string RenderUpdate(const LiveState& state, const std::string& answer, const std::string& data);
 
 // The reports of both runs, for data that a comparison does not have: their timelines.
 struct DiffRuns {

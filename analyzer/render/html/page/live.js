@@ -28,7 +28,8 @@ function titleOf(markup) {
   return new DOMParser().parseFromString(markup, 'text/html').body.textContent;
 }
 
-// `show(report, answer)`: for the first report and each newer one; `answer` are its first elements.
+// `show(report, answer)`: for the first report and each newer one; `answer` are its first elements. The report is null if
+// only these are new.
 export function follow(page, address, show) {
   const root = document.documentElement;
   const isBusy = watchHands();
@@ -38,6 +39,7 @@ export function follow(page, address, show) {
   let failures = 0;
   let timer = 0;
   let shownAt = '';
+  let answeredAt = '';  // if only the answer was read since
   const words = h('span', null, 'Reading the trace …');
   const pause = h('button', {type: 'button', 'aria-pressed': 'false', onclick: () => {
     paused = !paused;
@@ -56,7 +58,7 @@ export function follow(page, address, show) {
 
   const tellState = (update) => {
     list.hidden = !update.listed;
-    const since = shownAt && ` Read at ${shownAt}.`;
+    const since = answeredAt ? ` The answer is of ${answeredAt}, the rest of ${shownAt}.` : shownAt && ` Read at ${shownAt}.`;
     if (update.trouble) tell('trouble', `Not up to date: ${update.trouble}.${since}`);
     else if (!version) tell('reading', 'Reading the trace …');
     else if (waiting) tell('waiting', `There is a newer report, which is shown when you are done.${since}`);
@@ -67,11 +69,13 @@ export function follow(page, address, show) {
   const showWaiting = async () => {
     const update = waiting;
     const {data, title, answer} = update.page;
-    const report = new Report(await unpack(data));
+    const report = data ? new Report(await unpack(data)) : null;
     document.title = titleOf(title);
     show(report, parse(answer));
     waiting = null;
-    shownAt = new Date().toLocaleTimeString();
+    const now = new Date().toLocaleTimeString();
+    if (report) shownAt = now;
+    answeredAt = report ? '' : now;
     root.dataset.version = update.version;
   };
 
@@ -84,6 +88,8 @@ export function follow(page, address, show) {
       const update = await response.json();
       failures = 0;
       if (update.page) {
+        // What was not shown yet is still the newest of its kind.
+        update.page.data ??= waiting?.page.data;
         waiting = update;
         version = update.version;
       }

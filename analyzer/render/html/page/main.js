@@ -129,19 +129,21 @@ function setUp(report) {
   }), () => show(state.read()));
 
   return (next, answer) => {
-    if (viewsOf(next).length !== views.length || next.ranks.length > 0 !== report.ranks.length > 0) return location.reload();
+    if (next && (viewsOf(next).length !== views.length || next.ranks.length > 0 !== report.ranks.length > 0)) return location.reload();
     const nav = page.querySelector(':scope > nav');
     const panel = panels.find((one) => !one.hidden);
     const {top} = panel.getBoundingClientRect();
-    const putBack = remember(detail);
-    report = next;
+    const putBack = next && remember(detail);
     for (const old of page.querySelectorAll(':scope > .answer')) old.remove();
     nav.before(...answer);
-    completeAnswer(report, page);
-    for (const key of drawn.keys()) renewed.add(key);
-    drawn.clear();
-    show(state.read());
-    putBack();
+    if (next) {
+      report = next;
+      completeAnswer(report, page);
+      for (const key of drawn.keys()) renewed.add(key);
+      drawn.clear();
+      show(state.read());
+      putBack();
+    }
     // The answer may need more lines now, or fewer.
     if (scrollY > 0) scrollBy(0, panel.getBoundingClientRect().top - top);
   };
