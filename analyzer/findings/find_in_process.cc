@@ -204,7 +204,8 @@ void Finish(ProcessAnalysis* analysis, ProcessFindings* findings) {
   for (ReportDevice& device : findings->devices) {
     // Growth is per step.
     if (!analysis->plan().has_windows()) DescribeGrowth(*analysis, &device);
-    device.other_owners = OtherOwners(ledger, DeviceIndex(device.index), analysis->symbolizer());
+    device.other_owners = OtherOwners(ledger, DeviceIndex(device.index), trace.definitions().AllocatorOn(device.index),
+                                      analysis->symbolizer());
   }
   AddTraceWarnings(trace, ledger, analysis->failures(), &findings->warnings);
   AddDeviceWarnings(trace.path(), findings->devices, &findings->warnings);

@@ -291,6 +291,9 @@ void ReadAllocator(pbf_reader in, std::vector<TracedAllocator>* allocators) {
       case schema::allocator_field::device:
         allocator.device = in.get_uint32();
         break;
+      case schema::allocator_field::by_handle:
+        allocator.by_handle = in.get_bool();
+        break;
       default:
         in.skip();
     }

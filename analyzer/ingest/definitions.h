@@ -40,6 +40,8 @@ struct TracedThread {
 struct TracedAllocator {
   std::string framework, name;
   uint32_t device = 0;
+  bool by_handle =
+      false;  // where its blocks lie is not known; `name` is the library that allocates the memory for them
 };
 
 // How much memory of the host the process had.

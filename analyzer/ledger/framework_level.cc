@@ -17,6 +17,8 @@ void Ledger::AddFrameworkLevels() {
     scopes_[driver].segments = scopes_[framework].segments = &segments_.back();
     scopes_[driver].other_level = framework;
     scopes_[framework].other_level = driver;
+    const TracedAllocator* allocator = trace_.definitions().AllocatorOn(number);
+    scopes_[framework].by_handle = allocator != nullptr && allocator->by_handle;
   }
 }
 
@@ -68,6 +70,11 @@ FrameworkShare Ledger::ShareOf(const Scope& framework) const {
   share.unplaced = framework.live > known ? framework.live - known : 0;
   uint64_t reserved = segments.counted() + share.unplaced;
   share.others = driver.live > segments.counted() ? driver.live - segments.counted() : 0;
+  if (framework.by_handle) {
+    const uint64_t within = std::min(share.others, share.unplaced);
+    share.others -= within;
+    share.unplaced -= within;
+  }
   if (framework.live > reserved) {
     // Blocks of the past whose addresses are not kept lie in segments that no other block has shown to be some.
     share.others -= std::min(share.others, framework.live - reserved);

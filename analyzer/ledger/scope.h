@@ -63,6 +63,7 @@ struct Scope {
   // Framework level: like `floor`, for the segments alone and for the blocks alone.
   uint64_t reserved_floor = 0, live_floor = 0;
   std::vector<uint64_t> reserved_floors, live_floors;  // of each complete step
+  bool by_handle = false;                              // framework level: see schema.Allocator
   uint64_t folded = 0;  // framework level: bytes of live blocks whose address is not kept
   // Framework level: the peak of the segments' bytes, and the change that reached it (like `peak_change`).
   uint64_t reserved_peak = 0, reserved_peak_change = 0;

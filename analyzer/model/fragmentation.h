@@ -197,6 +197,7 @@ void Fields(Visitor& visit, ReportSegmentMap& map) {
 struct ReportFragmentation {
   uint64_t reserved = 0, live = 0, rounding = 0, free_releasable = 0, free_pinned = 0;
   uint64_t lower_bound = 0, upper_bound = 0;
+  std::string refused;
   std::vector<ReportAdvice> advice;
   // Set for a device with a framework level.
   std::optional<ReportSegmentUse> at_reserved_peak;
@@ -226,6 +227,8 @@ void Fields(Visitor& visit, ReportFragmentation& fragmentation) {
   visit(13, "pools", fragmentation.pools, "at that moment");
   visit(14, "growth", fragmentation.growth,
         "`null` where its segments do not grow step after step, or too few steps tell");
+  visit(15, "refused", fragmentation.refused,
+        "why nothing is known of it, in a line: `reserved` is then what is live; empty otherwise");
 }
 
 struct ReportMemoryPool {

@@ -16,6 +16,7 @@ struct Known {
   std::atomic<int> device;
   std::atomic<const Session*> defined_in;  // a forked child has a trace of its own
   const char* framework;
+  bool by_handle;
   char name[Allocators::kNameBytes];
 };
 
@@ -39,7 +40,7 @@ int Allocators::DeviceOf(const void* allocator) {
   return found == nullptr ? kUnknown : found->device.load(std::memory_order_relaxed);
 }
 
-void Allocators::Learn(const void* allocator, const char* framework, const char* name, int device) {
+void Allocators::Learn(const void* allocator, const char* framework, const char* name, int device, bool by_handle) {
   if (!learning.Lock()) return;
   Known* at = Find(nullptr);
   const size_t count = known_count.load(std::memory_order_relaxed);
@@ -47,6 +48,7 @@ void Allocators::Learn(const void* allocator, const char* framework, const char*
   if (appended) at = &known[count];
   if (at != nullptr) {
     at->framework = framework;
+    at->by_handle = by_handle;
     strncpy(at->name, name, sizeof at->name - 1);
     at->device.store(device, std::memory_order_relaxed);
     at->defined_in.store(nullptr, std::memory_order_relaxed);
@@ -71,6 +73,7 @@ void Allocators::Define(const void* allocator, Call* call) {
   out.String(schema::allocator_field::framework, found->framework);
   out.String(schema::allocator_field::name, found->name);
   out.Varint(schema::allocator_field::device, device);
+  if (found->by_handle) out.Varint(schema::allocator_field::by_handle, 1);
   out.End(message);
   call->lane()->DefineEncoded(buffer, out.size());
   if (device == kHostAsDevice) call->DefineDevice(device, "memory of the host, not of a device", 0);

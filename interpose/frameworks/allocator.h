@@ -45,8 +45,9 @@ class Allocators {
   // Returns the device of an allocator, kNotRecorded, or kUnknown before Learn. Thread- and signal-safe.
   static int DeviceOf(const void* allocator);
 
-  // Notes the device of an allocator, or kNotRecorded. After 64 allocators, further ones stay unknown. Thread-safe.
-  static void Learn(const void* allocator, const char* framework, const char* name, int device);
+  // Notes the device of an allocator, or kNotRecorded. `by_handle`: the addresses of its blocks are those of the
+  // framework's objects. After 64 allocators, further ones stay unknown. Thread-safe.
+  static void Learn(const void* allocator, const char* framework, const char* name, int device, bool by_handle = false);
 
   // Forgets an allocator that ends. Thread-safe.
   static void Forget(const void* allocator);

@@ -126,6 +126,9 @@ void DeviceFindings::Describe(const Replay& /*replay*/, ProcessFindings* finding
       device.fragmentation = DescribeFragmentation(
           scope->peak_moment, scope->segments != nullptr,
           trace.definitions().AllocatorOn(device.index) == nullptr ? windows_.Find(index) : nullptr);
+      if (scope->by_handle) {
+        device.fragmentation.refused = "where blocks lie in the memory that the framework has taken is not recorded";
+      }
     }
     findings->devices.push_back(std::move(device));
   }

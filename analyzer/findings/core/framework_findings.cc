@@ -48,6 +48,7 @@ void AddDriverEvidence(const FrameworkGrowth& growth, uint64_t window_bytes, Rep
 }
 
 std::vector<std::pair<std::string, uint64_t>> OtherOwners(const Ledger& ledger, DeviceIndex device,
+                                                          const TracedAllocator* allocator,
                                                           const StackSymbolizer& symbolizer) {
   std::map<std::string, uint64_t> by_owner;
   for (const Site& site : ledger.sites()) {
@@ -56,6 +57,14 @@ std::vector<std::pair<std::string, uint64_t>> OtherOwners(const Ledger& ledger, 
     if (!scope.is_device() || scope.is_leading() || scope.device != device) continue;
     const uint64_t bytes = site.bytes_at_peak - site.segment_bytes_at_peak;
     if (bytes > 0) by_owner[symbolizer.Owner(site.key.stack)] += bytes;
+  }
+  if (allocator != nullptr && allocator->by_handle) {
+    for (const Scope& scope : ledger.scopes()) {
+      if (scope.level != Level::kFramework || scope.device != device) continue;
+      uint64_t& pool = by_owner[allocator->name];
+      pool -= std::min(pool, scope.peak_moment.usage.live);
+      if (pool == 0) by_owner.erase(allocator->name);
+    }
   }
   std::vector<std::pair<std::string, uint64_t>> owners(by_owner.begin(), by_owner.end());
   std::stable_sort(owners.begin(), owners.end(), [](const auto& a, const auto& b) { return a.second > b.second; });

@@ -51,8 +51,10 @@ inline bool IsInGraphPools(const Site& site) {
 void AddDriverEvidence(const FrameworkGrowth& growth, uint64_t window_bytes, ReportSite* site);
 
 // Returns the driver memory of the device outside segments at its peak, by owner, largest first. Empty without a
-// framework.
+// framework. `allocator`: the first one on the device, may be null. If it is by handle, its blocks are not counted as
+// its owner's.
 std::vector<std::pair<std::string, uint64_t>> OtherOwners(const Ledger& ledger, DeviceIndex device,
+                                                          const TracedAllocator* allocator,
                                                           const StackSymbolizer& symbolizer);
 
 // Adds one warning for each way in which the ledger's framework level differs from what the framework reports.

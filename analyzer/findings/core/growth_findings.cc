@@ -240,6 +240,8 @@ void DescribeGrowth(const ProcessAnalysis& analysis, ReportDevice* device) {
       std::max(0.0, static_cast<double>(peak.device_used) - static_cast<double>(peak.usage.reserved));
   Grown reserved = Fit(LevelsOf(analysis, *scope, DeviceFigure::kReserved), first,
                        total == 0 ? 0 : std::max(1.0, total - outside), seconds);
+  // What the framework has reserved for the blocks is not known.
+  if (scope->by_handle) reserved = {};
   Grown used = Fit(LevelsOf(analysis, *scope, DeviceFigure::kUsed), first, total, seconds);
 
   std::string live_refused;
@@ -247,6 +249,9 @@ void DescribeGrowth(const ProcessAnalysis& analysis, ReportDevice* device) {
     const double grown = live.report.bytes_per_step * live.steps;
     const Sources sources = FindSources(analysis, DeviceIndex(device->index), first);
     live_refused = RefusedFor(sources, grown);
+    if (scope->by_handle && live_refused.empty()) {
+      live_refused = "the framework takes memory in advance, and how much it may take is not known";
+    }
     const double unexplained = Unexplained(sources, grown) / live.steps;
     RunShape run = analysis.run();
     run.device_total_bytes = device->total_bytes;

@@ -32,6 +32,12 @@ constexpr uint64_t kLeastPiece = 64 << 20, kMostPieces = 64;
 // Less of the device's peak does not matter.
 constexpr uint64_t kLeastPart = 20;
 
+// Whether the blocks of a library's allocator are in the trace.
+bool AreSeen(const Definitions& definitions, std::string_view library) {
+  return std::any_of(definitions.allocators.begin(), definitions.allocators.end(),
+                     [library](const TracedAllocator& allocator) { return allocator.name == library; });
+}
+
 const Divider* DividerOf(std::string_view owner) {
   const auto* const found = std::find_if(std::begin(kDividers), std::end(kDividers), [owner](const Divider& divider) {
     return StartsWith(owner, divider.library);
@@ -56,7 +62,7 @@ std::vector<std::string> UnseenBlocks(ProcessAnalysis* analysis) {
     const uint64_t bytes = site.bytes_at_peak - std::min(site.bytes_at_peak, site.segment_bytes_at_peak);
     if (bytes == 0) continue;
     std::string owner = analysis->symbolizer().Owner(site.key.stack);
-    if (DividerOf(owner) == nullptr) continue;
+    if (DividerOf(owner) == nullptr || AreSeen(analysis->trace().definitions(), owner)) continue;
     Held& sum = held[{site.scope, std::move(owner)}];
     sum.bytes += bytes;
     sum.pieces += site.allocations;

@@ -82,6 +82,7 @@ std::vector<std::string> GrowthRows(const ReportDevice& device, bool ran_out) {
 }
 
 std::string Fragmentation(const ReportFragmentation& fragmentation) {
+  if (!fragmentation.refused.empty()) return absl::StrCat("not known (", fragmentation.refused, ")");
   std::vector<std::string> parts = {BytesText(fragmentation.live) + " live"};
   auto add = [&](uint64_t bytes, const char* name) {
     if (bytes != 0) parts.push_back(absl::StrCat(BytesText(bytes), " ", name));

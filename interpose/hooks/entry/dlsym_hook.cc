@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "interpose/frameworks/xla/pjrt_hooks.h"
 #include "interpose/hooks/entry/patched_imports.h"
 #include "interpose/hooks/table/lookup.h"
 #include "interpose/hooks/table/real_entry.h"
@@ -131,6 +132,10 @@ extern "C" __attribute__((visibility("hidden"), used)) Answer vramtrack_before_d
   // In a process that was joined, dlopen is not hooked. A program that has loaded a library looks up its functions
   // next.
   if (__builtin_expect(IsInjected(), 0)) PatchNewLibraries();
+  if (__builtin_expect(name != nullptr && strcmp(name, kGetPjrtApi) == 0, 0)) {
+    void* const found = handle == RTLD_NEXT ? nullptr : reinterpret_cast<DlsymFunction>(next)(handle, name);
+    return {found == nullptr ? nullptr : PjrtApiFor(found), next};
+  }
   if (!MayBeHooked(name)) return {nullptr, next};
   const Entry entry = EntryNamed(name);
   if (entry == Entry::kCount) return {nullptr, next};

@@ -31,10 +31,12 @@ function deviceFragmentation(report, device) {
     {label: 'free, can be released', bytes: fragmentation.free_releasable, color: 'free'},
     {label: 'free, pinned', bytes: fragmentation.free_pinned, color: 'pinned'},
   ];
+  const title = h('h2', null, `${format.device(device.index)}${device.name ? `: ${device.name}` : ''}`);
+  if (fragmentation.refused) return [title, h('p', {class: 'note'}, `Not known: ${fragmentation.refused}.`)];
   const use = fragmentation.at_reserved_peak;
   const map = fragmentation.map;
   return [
-    h('h2', null, `${format.device(device.index)}${device.name ? `: ${device.name}` : ''}`),
+    title,
     fragmentation.reserved > 0 ? shareBar(parts, fragmentation.reserved, 'reserved at the peak') : h('p', {class: 'note'}, 'Nothing was reserved.'),
     figures([
       ['reserved at the peak', format.bytes(fragmentation.reserved)],
