@@ -60,7 +60,16 @@ void MergeInto(Node* into, Node* from) {
   }
 }
 
-// All entries of a container as one.
+std::unique_ptr<Node> CopyOf(const Node& node) {
+  auto copy = std::make_unique<Node>();
+  copy->step = node.step;
+  copy->bytes = node.bytes;
+  copy->objects = node.objects;
+  for (const auto& [key, child] : node.children) copy->children[key] = CopyOf(*child);
+  return copy;
+}
+
+// All entries of a container as one, which takes over what they lead to.
 std::unique_ptr<Node> MergedEntries(Node* container) {
   auto merged = std::make_unique<Node>();
   bool first = true;
@@ -157,7 +166,8 @@ class Descent {
     const bool is_small = merge ? at_->step.entries > 0 && at_->step.entries < kSeveralEntries
                                 : children.entries > 1 && Part(children.best->bytes, at_->bytes) < kMain;
     if (entries_hold && is_small) {
-      Node* merged = Own(MergedEntries(at_));
+      // The way may lead back to the first small container, and down again.
+      Node* merged = Own(MergedEntries(small_ == nullptr ? at_ : Own(CopyOf(*at_))));
       if (small_ == nullptr) {
         small_ = at_;
         small_holds_ = merge;

@@ -94,6 +94,21 @@ TEST(HolderChoice, ASmallContainerHoldsIfNoneIsInside) {
   EXPECT_EQ(chosen[0].holder_bytes, 100u);
 }
 
+// As the optimizers of a few layers that each have their own.
+TEST(HolderChoice, OfSmallContainersInsideOneAnotherTheFirstHolds) {
+  SampleWalk walk;
+  const uint32_t layers = walk.Global("layers", "list", 2);
+  const uint32_t layer = walk.builder.Path(layers, schema::HOLDER_ENTRY, "", "Layer", 0, 2);
+  const uint32_t state = walk.builder.Path(layer, schema::HOLDER_ATTRIBUTE, "state", "dict", 2);
+  const uint32_t parameter = walk.builder.Path(state, schema::HOLDER_ENTRY, "", "dict", 3, 2);
+  walk.Block(walk.builder.Path(parameter, schema::HOLDER_KEY, "exp_avg", "Tensor"), 100);
+  const std::vector<ChosenHolder> chosen = walk.Choose();
+  ASSERT_EQ(chosen.size(), 1u);
+  EXPECT_EQ(HolderText(chosen[0]), "__main__.layers");
+  EXPECT_EQ(PathText(chosen[0].steps), "__main__.layers[*].state[*]['exp_avg']");
+  EXPECT_EQ(chosen[0].bytes, 100u);
+}
+
 TEST(HolderChoice, AFewListsThatHoldAlikeAreOneHolder) {
   SampleWalk walk;
   const uint32_t by_label = walk.Global("by_label", "dict", 3);

@@ -19,6 +19,16 @@ constexpr double kAlike = 3;
 constexpr size_t kEnough = 3;
 // As regular as a clock but for a step that is cut elsewhere.
 constexpr Step kJitter = 1;
+// After the last step so many objects at once, and such a share of what a step left, are no single one in use.
+constexpr uint32_t kFewestInTail = 5;
+constexpr double kTailShare = 0.5;
+
+// A site that never freed anything and keeps on allocating after the last complete step: as an evaluation after the
+// last epoch, whose outputs are kept like those of the epochs before.
+bool TailKeeps(const SiteHistory& history, const SurvivorSeries& survivors) {
+  if (history.died_objects > 0 || survivors.empty() || history.tail_objects < kFewestInTail) return false;
+  return history.tail_objects >= kTailShare * survivors.back().objects;
+}
 
 }  // namespace
 
@@ -29,6 +39,10 @@ Rhythm RhythmOf(const SiteHistory& history, const RunShape& run, Step tested_end
   // What warm-up left may be another matter, where there is enough without it.
   const SurvivorSeries later = Within(rhythm.survivors, {run.warmup_end, rhythm.end});
   if (later.size() >= kEnough) rhythm.survivors = later;
+  if (TailKeeps(history, rhythm.survivors)) {
+    rhythm.survivors.push_back({run.steps, history.tail_objects, history.tail_bytes});
+    rhythm.end = run.steps + 1;
+  }
   rhythm.drops = history.died_objects > 0 && history.died_objects >= kDrops * TotalOf(rhythm.survivors).objects;
   return rhythm;
 }
@@ -70,6 +84,23 @@ SiteHistory Extended(const SiteHistory& history, const Rhythm& rhythm, Step step
   if (survivors.empty()) return extended;
   // What is alive of the latest steps, and does not count yet, would have been freed.
   while (!extended.cohorts.empty() && extended.cohorts.back().step >= rhythm.end) extended.cohorts.pop_back();
+  const auto leave = [&extended](Step step, const Survivors& like) {
+    Cohort cohort;
+    cohort.step = step;
+    cohort.born_objects = cohort.live_objects = like.objects;
+    cohort.born_bytes = cohort.live_bytes = like.bytes;
+    extended.cohorts.push_back(cohort);
+    extended.born_objects += like.objects;
+    extended.born_bytes += like.bytes;
+    extended.last_birth = step;
+    ++extended.birth_steps;
+  };
+  // What came after the last complete step is in one of the steps that are added.
+  if (const Survivors& last = survivors.back(); last.step + 1 == rhythm.end && last.step < steps) {
+    if (extended.cohorts.empty() || extended.cohorts.back().step < last.step) leave(last.step, last);
+  }
+  extended.tail_objects = 0;
+  extended.tail_bytes = 0;
   std::vector<Step> gaps;
   for (size_t i = 1; i < survivors.size(); ++i) gaps.push_back(survivors[i].step - survivors[i - 1].step);
   if (gaps.empty()) gaps.push_back(std::max<Step>({1, survivors[0].step, rhythm.end - survivors[0].step}));
@@ -86,15 +117,7 @@ SiteHistory Extended(const SiteHistory& history, const Rhythm& rhythm, Step step
     const Survivors& like =
         survivors[survivors.size() - gaps.size() + which < survivors.size() ? survivors.size() - gaps.size() + which
                                                                             : survivors.size() - 1];
-    Cohort cohort;
-    cohort.step = static_cast<Step>(step);
-    cohort.born_objects = cohort.live_objects = like.objects;
-    cohort.born_bytes = cohort.live_bytes = like.bytes;
-    extended.cohorts.push_back(cohort);
-    extended.born_objects += like.objects;
-    extended.born_bytes += like.bytes;
-    extended.last_birth = cohort.step;
-    ++extended.birth_steps;
+    leave(static_cast<Step>(step), like);
   }
   return extended;
 }

@@ -117,6 +117,25 @@ TEST(Rhythm, TwoSurvivorsAreSuspiciousWhereTheySpanTheRun) {
   EXPECT_EQ(verdict({20, 22, 24}), Verdict::kOneTime);
 }
 
+// Two epochs: the second evaluation comes after the last step.
+TEST(Rhythm, WhatTheEndLeavesLikeAStepBeforeIsSuspicious) {
+  const auto judge = [](Step kept, uint32_t tail, bool frees) {
+    SiteHistoryBuilder builder;
+    if (frees) builder.OnShortLived(kept - 1, 3, 3 * kMiB);
+    builder.OnBirth(kept, 16 * kMiB, 16);
+    builder.OnTail(tail, tail * kMiB);
+    return JudgeSite(builder.Finish(190), RunOf(190));
+  };
+  const LeakVerdict verdict = judge(95, 16, false);
+  EXPECT_EQ(verdict.verdict, Verdict::kInsufficientEvidence) << verdict.explanation;
+  EXPECT_GE(verdict.further_steps_needed, 95u);
+  EXPECT_LE(verdict.further_steps_needed, 5 * 95u);
+  EXPECT_EQ(judge(95, 0, false).verdict, Verdict::kOneTime);
+  EXPECT_EQ(judge(95, 1, false).verdict, Verdict::kOneTime) << "the last output is a variable's";
+  EXPECT_EQ(judge(95, 16, true).verdict, Verdict::kOneTime) << "it frees what it allocates";
+  EXPECT_EQ(judge(25, 16, false).verdict, Verdict::kInsufficientEvidence) << "the end may be any number of steps later";
+}
+
 TEST(Rhythm, WhatASiteKeepsOfAllThatItDropsMayComeAtRandom) {
   const auto verdict = [](const std::vector<Step>& kept, bool drops) {
     SiteHistoryBuilder builder;

@@ -110,6 +110,11 @@ void SiteHistoryBuilder::OnFoldedLifetime(uint32_t lifetime_steps) {
   settled_.max_completed_lifetime_steps = std::max(settled_.max_completed_lifetime_steps, lifetime_steps);
 }
 
+void SiteHistoryBuilder::OnTail(uint32_t objects, uint64_t bytes) {
+  tail_objects_ = objects;
+  tail_bytes_ = bytes;
+}
+
 void SiteHistoryBuilder::SettleDeaths() {
   uint32_t outlived_objects = 0;
   uint64_t outlived_bytes = 0;
@@ -174,6 +179,8 @@ SiteHistory SiteHistoryBuilder::Finish(Step complete_steps) const {
   if (latest_step_ < complete_steps) settled.SettleDeaths();
   SiteHistory history;
   static_cast<HistoryTotals&>(history) = std::move(settled.settled_);
+  history.tail_objects = tail_objects_;
+  history.tail_bytes = tail_bytes_;
   std::copy(settled.lifetimes_.begin(), settled.lifetimes_.end(), history.completed_lifetimes.begin());
   for (const OpenCohort& open : settled.cohorts_) {
     if (open.cohort.step < complete_steps) {
@@ -235,7 +242,7 @@ std::vector<Deaths> MergedDeaths(const SiteHistory& a, const SiteHistory& b, uin
 SiteHistory WithoutBytes(SiteHistory history) {
   for (Cohort& cohort : history.cohorts) cohort.born_bytes = cohort.live_bytes = 0;
   for (Deaths& deaths : history.deaths) deaths.bytes = 0;
-  history.born_bytes = history.died_bytes = 0;
+  history.born_bytes = history.died_bytes = history.tail_bytes = 0;
   return history;
 }
 
@@ -260,6 +267,8 @@ SiteHistory Merged(const SiteHistory& a, const SiteHistory& b) {
   merged.birth_steps = static_cast<uint32_t>(std::min<uint64_t>(uint64_t{a.birth_steps} + b.birth_steps,
                                                                 uint64_t{merged.last_birth} - merged.first_birth + 1));
   merged.unmatched_deaths = a.unmatched_deaths + b.unmatched_deaths;
+  merged.tail_objects = a.tail_objects + b.tail_objects;
+  merged.tail_bytes = a.tail_bytes + b.tail_bytes;
   return merged;
 }
 

@@ -61,6 +61,10 @@ struct HistoryTotals {
 
 struct SiteHistory : HistoryTotals {
   std::vector<Cohort> cohorts;  // by step, ascending; steps without survivors may be absent
+  // What was allocated after the last complete step, if all of it was live when the last of it was allocated; else
+  // none.
+  uint32_t tail_objects = 0;
+  uint64_t tail_bytes = 0;
   LifetimeHistogram completed_lifetimes{};
 };
 
@@ -103,6 +107,9 @@ class SiteHistoryBuilder {
   // For objects that are known as sums only.
   void OnFoldedLifetime(uint32_t lifetime_steps);
 
+  // States that the step that is not complete allocated these and freed none of them before the last was allocated.
+  void OnTail(uint32_t objects, uint64_t bytes);
+
   // Returns the history of the first `complete_steps` steps. Events in step `complete_steps` are left out: a job frees
   // everything when it ends, and that must not hide a leak. There must have been no events in later steps.
   SiteHistory Finish(Step complete_steps) const;
@@ -135,6 +142,8 @@ class SiteHistoryBuilder {
   // Totals and deaths of settled steps. The totals include the births of latest_step_; Finish subtracts them if
   // necessary.
   HistoryTotals settled_;
+  uint32_t tail_objects_ = 0;
+  uint64_t tail_bytes_ = 0;
   std::vector<uint64_t> lifetimes_;  // as SiteHistory::completed_lifetimes, up to the last bin with any
 };
 

@@ -44,6 +44,7 @@ void SiteHistories::NoteBirth(SiteIndex index, const Site& site, SiteLevel befor
     SettleActivity(index, &activity);
     activity.step = step;
   }
+  activity.in_turn |= activity.died_objects > 0;
   activity.born_objects += objects;
   activity.born_bytes += bytes;
 }
@@ -113,9 +114,13 @@ void SiteHistories::OnStepEnd(uint32_t /*step*/) {
 void SiteHistories::OnEnd() {
   if (!ledger_->sites().empty()) PresentOf(ledger_->sites().last_index());
   for (const SiteIndex site : present_.indices()) {
-    // What the last step, which is not complete, did is nobody's history.
     Activity& activity = present_[site].activity;
-    if (activity.step < ledger_->steps().step()) SettleActivity(site, &activity);
+    if (activity.step < ledger_->steps().step()) {
+      SettleActivity(site, &activity);
+    } else if (!activity.in_turn) {
+      // Of the last step, which is not complete, nothing else is history: a job frees everything when it ends.
+      histories_[site].OnTail(activity.born_objects, activity.born_bytes);
+    }
   }
 }
 

@@ -44,6 +44,7 @@ class SiteHistories final : public ReplayObserver {
   struct Activity {
     uint32_t step = 0;
     uint32_t born_objects = 0, died_objects = 0;
+    bool in_turn = false;  // some were freed before others were allocated
     uint64_t born_bytes = 0, died_bytes = 0;
   };
   struct Present {

@@ -32,6 +32,32 @@ std::optional<size_t> BulkLine(const std::vector<LeakMember>& members, const std
   return std::nullopt;
 }
 
+double ThroughPlace(const std::vector<LeakMember>& members, const ReportFrame& place) {
+  double rate = 0;
+  for (const LeakMember& member : members) {
+    const bool passes = std::any_of(member.frames->begin(), member.frames->end(),
+                                    [&](const ReportFrame& frame) { return SamePlace(frame, place); });
+    if (passes) rate += member.rate;
+  }
+  return rate;
+}
+
+// The innermost line of the user's own that the bulk goes through, though by several calls. Searched in the stacks of
+// `leader` and of the member with the highest rate.
+std::optional<LeakLine> LineOfSeveralCalls(const std::vector<LeakMember>& members, size_t leader, double all) {
+  const auto most = std::max_element(members.begin(), members.end(),
+                                     [](const LeakMember& a, const LeakMember& b) { return a.rate < b.rate; });
+  for (const size_t member : {leader, static_cast<size_t>(most - members.begin())}) {
+    const std::vector<ReportFrame>& frames = *members[member].frames;
+    for (size_t i = 0; i < frames.size(); ++i) {
+      if (!IsOwnLine(frames, i) || ThroughPlace(members, frames[i]) < kBulk * all) continue;
+      if (Through(members, frames, i) >= kBulk * all) break;
+      return LeakLine{member, i};
+    }
+  }
+  return std::nullopt;
+}
+
 // The next line of the user's own within the call at `line`, and whether installed code is between the two.
 struct Inner {
   std::optional<size_t> line;
@@ -85,6 +111,30 @@ std::optional<size_t> CallerThatKeeps(const std::vector<ReportFrame>& frames, si
   return called_elsewhere ? caller : std::nullopt;
 }
 
+// Whether a line that has no part in the leak calls the function of `place` for something that is freed.
+bool IsDroppedElsewhere(const std::vector<LeakMember>& members, const ReportFrame& place,
+                        const std::vector<std::vector<ReportFrame>>& clean) {
+  const auto callers_in = [&place](const std::vector<ReportFrame>& frames) {
+    std::vector<const ReportFrame*> callers;
+    for (size_t i = 0; i < frames.size(); ++i) {
+      if (!SamePlace(frames[i], place)) continue;
+      if (const std::optional<size_t> from = OwnCaller(frames, i)) callers.push_back(&frames[*from]);
+    }
+    return callers;
+  };
+  std::vector<const ReportFrame*> leaking;
+  for (const LeakMember& member : members) {
+    for (const ReportFrame* caller : callers_in(*member.frames)) leaking.push_back(caller);
+  }
+  return std::any_of(clean.begin(), clean.end(), [&](const std::vector<ReportFrame>& other) {
+    const std::vector<const ReportFrame*> callers = callers_in(other);
+    return std::any_of(callers.begin(), callers.end(), [&leaking](const ReportFrame* caller) {
+      return std::none_of(leaking.begin(), leaking.end(),
+                          [caller](const ReportFrame* one) { return SamePlace(*one, *caller); });
+    });
+  });
+}
+
 }  // namespace
 
 std::optional<size_t> KeepingCaller(const std::vector<ReportFrame>& frames,
@@ -135,6 +185,12 @@ LeakLine FindLeakLine(const std::vector<LeakMember>& members, size_t leader,
   });
   if (inner.through_library || apart) {
     found.line = *inner.line;
+    if (Through(members, frames, *inner.line) >= kBulk * all) return found;
+    // Several lines call a function that keeps what it allocates: each of these lines has a part only.
+    const std::optional<LeakLine> several = LineOfSeveralCalls(members, leader, all);
+    if (!several) return found;
+    const ReportFrame& place = (*members[several->leader].frames)[*several->line];
+    if (!IsDroppedElsewhere(members, place, clean)) return *several;
   } else if (const size_t keeps = LineThatKeeps(frames, *line, clean); keeps != *line) {
     found.line = keeps;
   }

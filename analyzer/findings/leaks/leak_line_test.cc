@@ -215,6 +215,41 @@ TEST(LeakLine, WhatAllPartsOfALeakAreReturnedByIsKeptByTheCallerThatDoesNotDropI
   EXPECT_EQ(loss[*FindLeakLine(members, 0, {loss_of + trained, later}).line].line, 27u) << "it is kept within";
 }
 
+// An evaluation that keeps its accuracies, once for the training set and once for the validation set.
+TEST(LeakLine, WhatAFunctionKeepsIsItsOwnThoughSeveralLinesCallIt) {
+  const auto by = [](uint32_t line, uint32_t call) {
+    return Stack{Of("torch/_tensor.py", 40, "wrapped"), At("/job/main.py", line, "test"),
+                 At("/job/main.py", call, "train_iter"), At("/job/main.py", 369, "<module>")};
+  };
+  const Stack trained = by(285, 269), validated = by(285, 270);
+  const std::vector<LeakMember> members = {{&trained, 512, false}, {&validated, 512, false}};
+  const Stack freed = {At("/job/main.py", 266, "train_iter"), At("/job/main.py", 369, "<module>")};
+  for (const size_t leader : {0, 1}) {
+    const LeakLine found = FindLeakLine(members, leader, {freed});
+    ASSERT_TRUE(found.line.has_value());
+    EXPECT_EQ(members[found.leader].frames->at(*found.line).line, 285u);
+  }
+  const Stack temporary = Stack{At("/job/main.py", 286, "eq")} + by(285, 269);
+  const LeakLine kept = FindLeakLine(members, 1, {freed, temporary});
+  EXPECT_EQ(members[kept.leader].frames->at(*kept.line).line, 285u) << "the calls that leak drop something, too";
+  const Stack dropped = by(285, 371);
+  const LeakLine returned = FindLeakLine(members, 1, {freed, dropped});
+  EXPECT_EQ(validated[*returned.line].line, 270u) << "another line drops what the function returns";
+  // The graphs of the losses: most is allocated further within, by one line of the function.
+  const Stack small = by(284, 270), other = by(284, 269);
+  const auto layer = [&by](uint32_t line, uint32_t call) {
+    Stack stack = by(281, call);
+    stack[0] = At("/job/main.py", line, "Layer.forward");
+    return stack;
+  };
+  const Stack a = layer(120, 269), b = layer(120, 270), c = layer(130, 269), d = layer(130, 270);
+  const std::vector<LeakMember> graphs = {{&small, 1, false}, {&other, 1, false}, {&a, 60, false},
+                                          {&b, 60, false},    {&c, 40, false},    {&d, 40, false}};
+  const LeakLine found = FindLeakLine(graphs, 0, {freed});
+  ASSERT_TRUE(found.line.has_value());
+  EXPECT_EQ(graphs[found.leader].frames->at(*found.line).line, 281u);
+}
+
 TEST(LeakLine, AFunctionThatFreesSomethingLaterKeepsWhatLeaksItself) {
   const Stack leak = {Of("gpytorch/means/constant_mean.py", 113, "ConstantMean.forward"),
                       At("/job/rounds.py", 21, "next_candidate"), At("/job/rounds.py", 32, "<module>")};

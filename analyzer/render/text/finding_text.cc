@@ -36,6 +36,13 @@ std::string RemarkOn(const ReportSite& site) {
   return "";
 }
 
+// "2.00 MiB live after the last step". What a job frees on its way out was there until then.
+std::string StillLive(const ReportSite& site) {
+  const bool steps = site.kept.has_value() && !site.kept->bytes.empty();
+  const auto bytes = static_cast<double>(steps ? site.kept->bytes.back() : site.live_bytes);
+  return absl::StrCat(FormatByteCount(bytes), steps ? " live after the last step" : " live at the end");
+}
+
 struct Place {
   std::string location, function;
   std::string function_behind;  // what is between the two, too
@@ -263,8 +270,7 @@ void WriteFurtherFindings(const Report& report, size_t most, bool reasons, Page*
     // A segment is what blocks are in: that too little is known is said of them. Without steps it is so of all.
     const bool unjudged = site.verdict == Verdict::kInsufficientEvidence;
     if (remark.empty() || (unjudged && (site.category == "segment" || report.steps.count == 0))) continue;
-    findings.push_back(
-        {&site, absl::StrCat(remark, ", ", FormatByteCount(static_cast<double>(site.live_bytes)), " live at the end")});
+    findings.push_back({&site, absl::StrCat(remark, ", ", StillLive(site))});
   }
   if (findings.empty()) return;
   page->Section(report.ranking.empty() ? "Worth a look" : "Further findings");

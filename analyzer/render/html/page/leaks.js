@@ -191,6 +191,12 @@ export function siteLink(site) {
   return h('a', {href: `#${new URLSearchParams({...state.read(), site: site.id})}`}, site.id);
 }
 
+// What a job frees on its way out was there after its last step.
+function stillLive(site) {
+  if (!site.kept || site.kept.bytes.length === 0) return `${format.bytes(site.live_bytes)} live at the end`;
+  return `${format.bytes(site.kept.bytes[site.kept.bytes.length - 1])} live after the last step`;
+}
+
 function findingItem(report, site, rank, open) {
   const body = h('div', {class: 'body'});
   const show = () => body.childNodes.length === 0 && body.append(...findingBody(report, site, open).filter(Boolean));
@@ -204,7 +210,7 @@ function findingItem(report, site, rank, open) {
       h('span', {class: 'rank'}, rank),
       badge(site.verdict),
       h('span', {class: 'place'}, placeOf(report, site)),
-      h('span', {class: 'measure'}, isLeak(site) ? h('strong', null, format.rate(site)) : `${format.bytes(site.live_bytes)} live at the end`, h('small', null, isLeak(site) ? interval(site) : '')),
+      h('span', {class: 'measure'}, isLeak(site) ? h('strong', null, format.rate(site)) : stillLive(site), h('small', null, isLeak(site) ? interval(site) : '')),
       site.kept ? sparkline(site.kept.bytes, isLeak(site) ? 'alarm' : 'live') : h('span', {class: 'sparkline'}),
     ),
     body,
