@@ -86,6 +86,7 @@ void WriteDevices(const Definitions& definitions, Page* page) {
   for (const auto& [index, device] : definitions.devices) {
     std::string text = absl::StrCat(index, ": ", device.name.empty() ? "unnamed" : Printable(device.name));
     if (device.total_bytes != 0) absl::StrAppend(&text, ", ", FormatByteCount(static_cast<double>(device.total_bytes)));
+    if (device.integrated) absl::StrAppend(&text, ", shared with the host");
     InfoRow(label, text, page);
     label = "";
   }

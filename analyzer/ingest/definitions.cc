@@ -190,6 +190,9 @@ void ReadDevice(pbf_reader in, std::map<uint32_t, TracedDevice>* devices) {
       case f::uuid:
         device.uuid = UuidText(in.get_bytes());
         break;
+      case f::integrated:
+        device.integrated = in.get_bool();
+        break;
       default:
         in.skip();
     }
@@ -199,6 +202,7 @@ void ReadDevice(pbf_reader in, std::map<uint32_t, TracedDevice>* devices) {
   if (!device.uuid.empty()) known.uuid = std::move(device.uuid);
   if (!device.name.empty()) known.name = std::move(device.name);
   if (device.total_bytes != 0) known.total_bytes = device.total_bytes;
+  known.integrated |= device.integrated;
 }
 
 // `before`: the frames of the stack defined just before in this message; they become those of this one.

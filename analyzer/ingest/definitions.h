@@ -55,6 +55,7 @@ struct TracedDevice {
   std::string name;
   std::string uuid;          // as nvidia-smi prints it; empty: unknown
   uint64_t total_bytes = 0;  // 0: unknown
+  bool integrated = false;   // its memory is the host's
 };
 
 class Definitions {

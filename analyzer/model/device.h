@@ -244,6 +244,7 @@ struct ReportDevice {
   uint32_t index = 0;
   std::string name;
   uint64_t total_bytes = 0;
+  bool integrated = false;
   ReportMoment peak, end;
   // The moment when the last complete step ended: what Python frees at exit does not belong to the run. Nullopt without
   // steps.
@@ -280,6 +281,9 @@ void Fields(Visitor& visit, ReportDevice& device) {
   visit(1, "index", device.index);
   visit(2, "name", device.name, "empty if the job never asked for it");
   visit(3, "total_bytes", device.total_bytes, "0 if unknown");
+  visit(22, "integrated", device.integrated,
+        "whether its memory is the host's (`CU_DEVICE_ATTRIBUTE_INTEGRATED`): `total_bytes` are for both, and what the "
+        "host uses is unattributed here. False if the job never asked for it");
   visit(4, "peak", device.peak, "when live bytes were highest");
   visit(6, "peak_set", field::Within{"peak", device.peak_set});
   visit(5, "end", device.end, "when the trace ends");

@@ -26,7 +26,7 @@ namespace vramtrack {
 struct EarlyMarks;
 
 // What a program may learn of a device, and the trace with it.
-enum class DeviceFact : uint8_t { kName, kSize, kUuid };
+enum class DeviceFact : uint8_t { kName, kSize, kUuid, kIntegrated };
 
 // Uses zeroed memory that is never freed, because other threads may be in a hook when the process ends.
 class Session {

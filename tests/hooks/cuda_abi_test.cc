@@ -146,6 +146,7 @@ TEST(CudaAbiTest, ErrorsHaveTheirNumbers) {
   EXPECT_EQ(kInitializationError, cudaErrorInitializationError);
   EXPECT_EQ(kInitializationError, CUDA_ERROR_NOT_INITIALIZED);
   EXPECT_EQ(kLocationDevice, CU_MEM_LOCATION_TYPE_DEVICE);
+  EXPECT_EQ(kDeviceIntegrated, CU_DEVICE_ATTRIBUTE_INTEGRATED);
   EXPECT_EQ(kPoolReleaseThreshold, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
   EXPECT_EQ(kMemAllocNode, CU_GRAPH_NODE_TYPE_MEM_ALLOC);
   EXPECT_EQ(kMemFreeNode, CU_GRAPH_NODE_TYPE_MEM_FREE);

@@ -115,7 +115,10 @@ void DeviceFindings::Describe(const Replay& /*replay*/, ProcessFindings* finding
     ReportDevice device;
     device.index = index.value();
     const auto defined = trace.definitions().devices.find(index.value());
-    if (defined != trace.definitions().devices.end()) device.name = defined->second.name;
+    if (defined != trace.definitions().devices.end()) {
+      device.name = defined->second.name;
+      device.integrated = defined->second.integrated;
+    }
     device.total_bytes = DeviceTotalBytes(trace, ledger, index);
     if (const Scope* scope = LeadingScope(ledger, index)) {
       device.peak = DescribeMoment(run, *scope, scope->peak_moment);

@@ -38,6 +38,13 @@ std::string Title(const ReportDevice& device) {
   return title;
 }
 
+// What cudaMemGetInfo reports as used includes the host's part.
+std::string SharedWithHost(const ReportDevice& device) {
+  return absl::StrCat("shared with the host (integrated device): host and pinned memory take from the same ",
+                      device.total_bytes != 0 ? BytesText(device.total_bytes) : "memory",
+                      device.unattributed_bytes != 0 ? ", and are among the unattributed bytes" : "");
+}
+
 std::string Moment(const ReportMoment& moment) {
   std::string text = BytesText(moment.live) + " live";
   if (moment.reserved != moment.live) absl::StrAppend(&text, ", ", BytesText(moment.reserved), " reserved");
@@ -422,6 +429,7 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
   SitePlaces places(report);
   for (const ReportDevice& device : report.devices) {
     page->Section(Title(device));
+    if (device.integrated) Row("memory", SharedWithHost(device), page);
     Row("peak", Moment(device.peak), page);
     if (const std::string categories = PeakCategories(device); !categories.empty())
       Row("at the peak", categories, page);

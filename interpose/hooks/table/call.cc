@@ -329,7 +329,8 @@ void Call::FrameworkMemory(uint64_t given_out, uint64_t reserved, int device) {
 void Call::Properties(const cuda::DeviceProp* properties, int device) {
   if (properties == nullptr || device < 0) return;
   const auto index = static_cast<uint32_t>(device);
-  if (session_->FirstReportOf(index, DeviceFact::kUuid)) {
+  const bool integrated = IsIntegrated(index) && session_->FirstReportOf(index, DeviceFact::kIntegrated);
+  if (session_->FirstReportOf(index, DeviceFact::kUuid) || integrated) {
     DefineDevice(index, properties->name, properties->totalGlobalMem, properties->uuid);
   }
 }
@@ -344,6 +345,7 @@ void Call::DefineDevice(uint32_t device, const char* name, uint64_t total_bytes,
   }
   out.Fixed64(schema::device_field::total_bytes, total_bytes);
   if (uuid != nullptr) out.Bytes(schema::device_field::uuid, uuid, sizeof(cuda::DeviceProp::uuid));
+  if (IsIntegrated(device)) out.Varint(schema::device_field::integrated, 1);
   out.End(message);
   lane_->DefineEncoded(buffer, out.size());
 }

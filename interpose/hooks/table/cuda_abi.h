@@ -85,6 +85,7 @@ struct MemPoolProps {  // cudaMemPoolProps, CUmemPoolProps
   char reserved[56];
 };
 constexpr int kPoolReleaseThreshold = 4;  // CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+constexpr int kDeviceIntegrated = 18;     // CU_DEVICE_ATTRIBUTE_INTEGRATED
 
 struct MemAllocNodeParams {  // cudaMemAllocNodeParams, CUDA_MEM_ALLOC_NODE_PARAMS
   MemPoolProps poolProps;

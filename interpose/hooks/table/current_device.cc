@@ -82,6 +82,7 @@ struct Facts {
   std::atomic<int> name_state;  // 0 none, 1 being written, 2 there
   char name[128];
   std::atomic<size_t> total_bytes;
+  std::atomic<bool> integrated;
 };
 constexpr int kMaxDevices = 16;
 Facts facts[kMaxDevices];
@@ -102,15 +103,28 @@ void NoteDeviceTotal(int device, size_t bytes) {
   if (device >= 0 && device < kMaxDevices) facts[device].total_bytes.store(bytes, std::memory_order_relaxed);
 }
 
+bool IsIntegrated(uint32_t device) {
+  return device < kMaxDevices && facts[device].integrated.load(std::memory_order_relaxed);
+}
+
+void NoteDeviceAttribute(int device, int attribute, int value) {
+  if (attribute != cuda::kDeviceIntegrated || value == 0 || device < 0 || device >= kMaxDevices) return;
+  if (facts[device].integrated.exchange(true, std::memory_order_relaxed) || Session::Running() == nullptr) return;
+  Call call(kQueries);
+  if (call.active()) DefineKnownDevices(&call);
+}
+
 void DefineKnownDevices(Call* call) {
   for (int device = 0; device < kMaxDevices; ++device) {
     const Facts& known = facts[device];
     const size_t total = known.total_bytes.load(std::memory_order_relaxed);
     const bool named = known.name_state.load(std::memory_order_acquire) == 2;
-    if (total == 0 && !named) continue;
     const auto index = static_cast<uint32_t>(device);
-    if (call->FirstReportOf(index, named ? DeviceFact::kName : DeviceFact::kSize))
-      call->DefineDevice(index, named ? known.name : "", total);
+    const bool integrated = IsIntegrated(index);
+    if (total == 0 && !named && !integrated) continue;
+    bool first = (named || total != 0) && call->FirstReportOf(index, named ? DeviceFact::kName : DeviceFact::kSize);
+    if (integrated && call->FirstReportOf(index, DeviceFact::kIntegrated)) first = true;
+    if (first) call->DefineDevice(index, named ? known.name : "", total);
   }
 }
 

@@ -57,6 +57,10 @@ class Call;
 // memory.
 void NoteDeviceName(int device, const char* name, int capacity);
 void NoteDeviceTotal(int device, size_t bytes);
+// Keeps that the device's memory is the host's, and defines it in the trace if recording has begun. The runtime asks
+// the driver for every attribute that cudaGetDeviceProperties and cudaDeviceGetAttribute return.
+void NoteDeviceAttribute(int device, int attribute, int value);
+bool IsIntegrated(uint32_t device);
 
 // Defines the known devices in the trace that are not defined yet.
 void DefineKnownDevices(Call* call);

@@ -76,6 +76,7 @@ Options Read() {
   ReadBytes("SIMCUDA_MEMORY", size_t{2} << 20, &options.memory_bytes);
   ReadBytes("SIMCUDA_CONTEXT_MEMORY", 0, &options.context_bytes);
   ReadSwitch("SIMCUDA_BACKED", &options.backed);
+  ReadSwitch("SIMCUDA_INTEGRATED", &options.integrated);
   ReadComputeCapability(&options);
   ReadNumber("SIMCUDA_DRIVER_VERSION", 1000, INT_MAX, &options.driver_version);
   ReadNumber("SIMCUDA_RUNTIME_VERSION", 1000, INT_MAX, &options.runtime_version);

@@ -13,6 +13,7 @@ struct Options {
   size_t memory_bytes = size_t{80} << 30;  // memory of each device
   size_t context_bytes = 0;                // memory that a context takes from its device
   bool backed = true;                      // device memory can be read and written
+  bool integrated = false;                 // the device's memory is the host's
   int compute_major = 8;
   int compute_minor = 0;
   int driver_version = 0;   // 0: the version of the headers

@@ -64,6 +64,8 @@ int Attribute(int attribute, int ordinal) {
       return GetOptions().compute_major;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
       return GetOptions().compute_minor;
+    case CU_DEVICE_ATTRIBUTE_INTEGRATED:
+      return GetOptions().integrated;
     case CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT:
     case CU_DEVICE_ATTRIBUTE_SURFACE_ALIGNMENT:
       return 512;

@@ -15,8 +15,8 @@ def _merged_object_impl(ctx):
     args.add("--whole-archive").add_all(whole).add("--no-whole-archive")
     args.add_all(others)
     ctx.actions.run_shell(
-        command = 'exec ld "$@"',
-        arguments = [args],
+        command = 'exec "$@"',
+        arguments = [ctx.attr.linker, args],
         inputs = whole + others,
         outputs = [ctx.outputs.out],
         mnemonic = "MergeObjects",
@@ -24,11 +24,28 @@ def _merged_object_impl(ctx):
     )
     return [DefaultInfo(files = depset([ctx.outputs.out]))]
 
-merged_object = rule(
+_merged_object = rule(
     doc = "Links everything that is static in `library` into `out`, for a shared library that is made without Bazel.",
     implementation = _merged_object_impl,
     attrs = {
         "library": attr.label(providers = [CcInfo], mandatory = True),
+        "linker": attr.string(mandatory = True),
         "out": attr.output(mandatory = True),
     },
 )
+
+def merged_object(name, **kwargs):
+    """Links everything that is static in `library` into `out`, for a shared library that is made without Bazel.
+
+    Args:
+      name: target name.
+      **kwargs: library, out, tags.
+    """
+    _merged_object(
+        name = name,
+        linker = select({
+            "//bazel:for_aarch64": "aarch64-linux-gnu-ld",
+            "//conditions:default": "ld",
+        }),
+        **kwargs
+    )

@@ -74,6 +74,7 @@ cudaError_t Properties(cudaDeviceProp* p, int device) {
   p->managedMemory = get(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY);
   p->concurrentManagedAccess = get(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
   p->concurrentKernels = get(CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS);
+  p->integrated = get(CU_DEVICE_ATTRIBUTE_INTEGRATED);
   p->canMapHostMemory = get(CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY);
   p->cooperativeLaunch = get(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH);
   p->streamPrioritiesSupported = get(CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED);

@@ -50,7 +50,7 @@ def defined(path, dynamic=False):
     return {line.split()[-1].partition("@")[0] for line in lines}
 
 
-def make(soname, imports, parts, needed, output, scratch):
+def make(soname, imports, parts, needed, output, scratch, compiler):
     """Links one library into `output`."""
     part = os.path.join(parts, wheel.stem(soname) + ".o")
     objects = [part] if os.path.exists(part) else []
@@ -69,7 +69,7 @@ def make(soname, imports, parts, needed, output, scratch):
     with open(script, "w") as out:
         exported = "; ".join(sorted(by_hand | set(imports))) or "none"
         out.write("%s { global: %s; local: *; };\n" % ("".join(nodes), exported))
-    command = ["g++", "-shared", "-fPIC", "-w", "-o", os.path.join(output, soname)]
+    command = [compiler, "-shared", "-fPIC", "-w", "-o", os.path.join(output, soname)]
     command += ["-x", "c", "-O1", source, "-x", "none"] + objects + needed
     command += ["-Wl,-soname," + soname, "-Wl,--version-script," + script, "-Wl,-z,defs", "-Wl,-Bsymbolic"]
     command += ["-static-libgcc", "-static-libstdc++", "-ldl", "-lpthread"]
@@ -77,7 +77,7 @@ def make(soname, imports, parts, needed, output, scratch):
     return len(by_hand & set(imports)), len(rest)
 
 
-def make_all(imports, libraries, parts, output):
+def make_all(imports, libraries, parts, output, compiler):
     for soname in sorted(imports):
         if wheel.stem(soname) not in COMPLETE:
             continue
@@ -95,7 +95,7 @@ def make_all(imports, libraries, parts, output):
             needed = []
             if wheel.stem(soname) == "libcublas":
                 needed = [os.path.join(output, name) for name in imports if wheel.stem(name) == "libcublasLt"]
-            by_hand, rest = make(soname, imports[soname], parts, needed, output, scratch)
+            by_hand, rest = make(soname, imports[soname], parts, needed, output, scratch, compiler)
             report.write("%-22s %3d functions, %3d that do nothing\n" % (soname, by_hand, rest))
 
 
@@ -138,6 +138,7 @@ def main():
     parser.add_argument("--libraries", required=True, help="folder of libcuda.so.1 and libcudart.so.*")
     parser.add_argument("--parts", required=True, help="folder of the objects that tests/simcuda/libraries is built into")
     parser.add_argument("--cache", required=True, help="folder to make the folder of the libraries in")
+    parser.add_argument("--compiler", default="g++", help="for C++, for the processor of the package [g++]")
     arguments = parser.parse_args()
 
     sources = [__file__, wheel.__file__] + sorted(glob.glob(os.path.join(arguments.parts, "lib*.o")))
@@ -162,7 +163,7 @@ def main():
             os.makedirs(new)
             imports = wheel.Imports(clients, loaded, by_name=not arguments.wheel).libraries
             version = cuda_version(sources[0]) if arguments.wheel else version_of_runtime(imports)
-            make_all(imports, arguments.libraries, arguments.parts, new)
+            make_all(imports, arguments.libraries, arguments.parts, new, arguments.compiler)
             with open(os.path.join(new, "version"), "w") as file:
                 file.write("%d\n" % version)
             os.rename(new, made)

@@ -1,24 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-# Debian 12's Python for aarch64, and what it needs, as a file tree of its own. To be sourced after common.sh and
+# Debian's Pythons for aarch64, and what they need, as file trees of their own. To be sourced after common.sh and
 # portable/setup.sh.
 # shellcheck shell=bash
 
-# make_python_tree: sets `python_tree`; the packages come through apt's own client, with lists of its own.
+# make_python_tree CODENAME: sets `python_tree`, with the Python of a release of Debian. It has a shell and what `python3 -m venv`
+# needs, so that chroot can enter it. Packages are unpacked, not configured; they come through apt's own client, with lists of its
+# own. Returns 1 where they cannot be had.
 make_python_tree() {
-  local work=$deps/aarch64-python package options
-  python_tree=$(download_dir)/trees/bookworm-arm64-python3
-  [[ -x $python_tree/usr/bin/python3.11 ]] && return 0
+  local work=$deps/aarch64-python package options folder
+  python_tree=$(download_dir)/trees/$1-arm64-python3-venv
+  [[ -x $python_tree/usr/bin/python3 ]] && return 0
   rm -rf "$work" "$python_tree.new"
-  mkdir -p "$work"/{lists,archives}/partial "$python_tree.new"
+  mkdir -p "$work"/{lists,archives}/partial "$python_tree.new/usr"/{bin,sbin,lib}
+  # As Debian 12 has them; its packages still name the folders at the top.
+  for folder in bin sbin lib; do ln -s "usr/$folder" "$python_tree.new/$folder"; done
   : >"$work/status"
-  printf 'deb [arch=arm64 signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s bookworm main\n' "$(debian_mirror)" >"$work/sources.list"
+  printf 'deb [arch=arm64 signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s %s main\n' "$(debian_mirror)" "$1" >"$work/sources.list"
   options=(-qq -o APT::Architecture=arm64 -o APT::Architectures::=arm64 -o APT::Sandbox::User=
     -o Dir::Etc::SourceList="$work/sources.list" -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists="$work/lists"
     -o Dir::State::status="$work/status" -o Dir::Cache="$work" -o Dir::Cache::archives="$work/archives" -o Debug::NoLocking=1)
   apt-get "${options[@]}" update >>"$deps/aarch64.log" 2>&1 &&
-    apt-get "${options[@]}" --yes --no-install-recommends --download-only install python3 libstdc++6 >>"$deps/aarch64.log" 2>&1 ||
-    return 1
-  for package in "$work"/archives/*.deb; do dpkg-deb --extract "$package" "$python_tree.new" || return 1; done
+    apt-get "${options[@]}" --yes --no-install-recommends --download-only install base-files bash coreutils libstdc++6 python3 \
+      python3-venv >>"$deps/aarch64.log" 2>&1 || return 1
+  for package in "$work"/archives/*.deb; do
+    dpkg-deb --fsys-tarfile "$package" | tar -x --keep-directory-symlink -C "$python_tree.new" || return 1
+  done
+  mkdir -p "$python_tree.new"/{proc,dev,tmp,root}
   mv "$python_tree.new" "$python_tree"
   rm -rf "$work"
 }

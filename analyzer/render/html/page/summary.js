@@ -73,7 +73,7 @@ function deviceFigures(report, device, steps) {
   return [
     h('h3', null, `${format.device(device.index)}${device.name ? `: ${device.name}` : ''}`),
     figures([
-      ['memory of the device', device.total_bytes ? format.bytes(device.total_bytes) : ''],
+      ['memory of the device', device.total_bytes ? `${format.bytes(device.total_bytes)}${device.integrated ? ', shared with the host' : ''}` : ''],
       ['peak', `${format.bytes(peak.live)} live${peak.step === null ? '' : `, step ${format.count(peak.step)}`}`],
       ['reserved at the peak', peak.reserved ? format.bytes(peak.reserved) : ''],
       ['used on the device at the peak', peak.device_used ? format.bytes(peak.device_used) : ''],
