@@ -400,6 +400,7 @@ TEST(PythonObjects, EachVersionHasItsOffsets) {
     ASSERT_NE(o, nullptr);
     EXPECT_EQ(o->code_all_names != 0, minor >= 11) << minor;
     EXPECT_EQ(o->frame_object != 0, minor >= 11) << minor;
+    EXPECT_EQ(o->function_builtins != 0, minor >= 10) << minor;
   }
 }
 

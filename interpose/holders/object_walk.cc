@@ -288,11 +288,21 @@ void ObjectWalk::ExpandFunction(uint64_t function) {
   };
   special("__defaults__", o.function_defaults);
   special("__kwdefaults__", static_cast<uint16_t>(o.function_defaults + 8));
-  // Of a module, this is reached already.
+  // Of a module, these are reached already. Of one that sys.modules does not have, the module is the better name.
   Reach(Load(function + o.function_globals), kMember, kAttributes, kLeftover);
+  if (o.function_builtins != 0) Reach(Load(function + o.function_builtins), kMember, kAttributes, kLeftover);
   const TypeFacts type = types_.Of(TypeOf(function), *api_, memory_);
   ExpandAttributes(function, type);
-  ReachReferred(function, type, kMember);
+  ReachReferred(function, type, kMember, OnFunctionMember);
+}
+
+int ObjectWalk::OnFunctionMember(uint64_t object, void* walk) {
+  auto* self = static_cast<ObjectWalk*>(walk);
+  const ObjectOffsets& o = *self->api_->offsets;
+  const uint64_t function = self->reached_[self->current_].address;
+  if (object == Load(function + o.function_globals)) return 0;
+  if (o.function_builtins != 0 && object == Load(function + o.function_builtins)) return 0;
+  return OnReferred(object, walk);
 }
 
 uint64_t ObjectWalk::CodeOfFrame(uint64_t frame) const {

@@ -83,6 +83,7 @@ class ObjectWalk {
   using VisitObject = int (*)(uint64_t object, void* walk);
   void ReachReferred(uint64_t object, const TypeFacts& type, Step step, VisitObject visit = OnReferred);
   static int OnReferred(uint64_t object, void* walk);
+  static int OnFunctionMember(uint64_t object, void* walk);
   static int OnThreadLocalMember(uint64_t object, void* walk);
   static int OnTensorMember(uint64_t object, void* walk);
   static int OnContextMember(uint64_t object, void* walk);

@@ -39,7 +39,7 @@ constexpr uint64_t kHasInlineValues = 1 << 2, kHasManagedDict = 1 << 4, kIsHeapT
 struct ObjectOffsets {
   uint16_t tuple_items;
   uint16_t type_cached_keys;
-  uint16_t function_closure, function_code, function_globals, function_defaults;
+  uint16_t function_closure, function_code, function_globals, function_builtins, function_defaults;
   uint16_t exception_traceback;
   uint16_t generator_frame;  // a frame object up to 3.10, later the frame itself
   uint16_t generator_state;
