@@ -124,6 +124,13 @@ void ObjectWalk::ExpandNow(uint64_t address, ObjectKind kind, Step step, uint16_
 void ObjectWalk::ReachAttribute(uint64_t key, uint64_t value, uint16_t flags) {
   Step step = {schema::HOLDER_ATTRIBUTE, NameKind::kText, key};
   uint16_t of_value = 0;
+  // A module of TorchScript has a wrapper around the dict of its submodules.
+  if ((flags & kOfModule) != 0 && IsTextOf(*api_, key, "_modules")) {
+    const TypeFacts type = types_.Of(TypeOf(value), *api_, memory_);
+    const uint64_t modules =
+        type.kind == TypeKind::kPlain ? AttributeOf(value, "_python_modules", type, *api_) : uint64_t{0};
+    if (modules != 0 && (FlagsOf(TypeOf(modules)) & kIsDictType) != 0) Reach(modules, kSame, kModuleAttributes);
+  }
   if ((flags & kOfModule) != 0 && types_.Of(TypeOf(value), *api_, memory_).kind == TypeKind::kDict) {
     const bool parameters = IsTextOf(*api_, key, "_parameters"), buffers = IsTextOf(*api_, key, "_buffers");
     if (parameters || buffers || IsTextOf(*api_, key, "_modules")) {
