@@ -111,14 +111,15 @@ bool ObjectWalk::Expand() {
 
 // Before the object that refers to it is asked for the rest of what it refers to: that would be without names.
 template <typename Expansion>
-void ObjectWalk::ExpandNow(uint64_t address, ObjectKind kind, Step step, uint16_t flags, Expansion expand) {
+bool ObjectWalk::ExpandNow(uint64_t address, ObjectKind kind, Step step, uint16_t flags, Expansion expand) {
   const uint32_t found = reached_.Add(address, stage_);
-  if (found == 0 || (reached_[found].flags & kExpanded) != 0) return;
+  if (found == 0 || (reached_[found].flags & kExpanded) != 0) return false;
   Fill(&reached_[found], kind, step, static_cast<uint16_t>(flags | kExpanded), stage_);
   const uint32_t outer = current_;
   current_ = found;
   expand();
   current_ = outer;
+  return true;
 }
 
 void ObjectWalk::ReachAttribute(uint64_t key, uint64_t value, uint16_t flags) {
@@ -181,8 +182,11 @@ void ObjectWalk::ExpandAttributes(uint64_t object, const TypeFacts& type) {
   if (const uint64_t dict = AttributeDict(object, type, *api_)) {
     if (dict % 8 != 0) return;
     const auto of_dict = static_cast<uint16_t>(kAttributes | flags | (reached_[current_].flags & kOptimizerState));
-    return ExpandNow(dict, ObjectKind::kPython, kSame, of_dict,
-                     [&] { ExpandDict(dict, Load(dict + kDictUsed), of_dict); });
+    const auto expand = [&] { ExpandDict(dict, Load(dict + kDictUsed), of_dict); };
+    const bool expanded = ExpandNow(dict, ObjectKind::kPython, kSame, of_dict, expand);
+    // Since 3.13 such an object refers to the values itself, also where its dict was reached by another name.
+    if (!expanded && api_->minor >= 13 && (type.flags & kHasInlineValues) != 0) expand();
+    return;
   }
   const uint64_t* values = InlineAttributes(object, type, *api_);
   if (values == nullptr) return;

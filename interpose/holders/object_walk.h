@@ -77,8 +77,9 @@ class ObjectWalk {
   void NoteUse(uint64_t object, uint16_t use);
   void NoteUseOfWrapped(uint64_t object, uint16_t use);
   void NoteUseOfMemory(uint64_t data, uint16_t use);
+  // Returns false if the object was reached before.
   template <typename Expansion>
-  void ExpandNow(uint64_t address, ObjectKind kind, Step step, uint16_t flags, Expansion expand);
+  bool ExpandNow(uint64_t address, ObjectKind kind, Step step, uint16_t flags, Expansion expand);
   void Fill(Entry* entry, ObjectKind kind, Step step, uint16_t flags, uint8_t stage) const;
   using VisitObject = int (*)(uint64_t object, void* walk);
   void ReachReferred(uint64_t object, const TypeFacts& type, Step step, VisitObject visit = OnReferred);
