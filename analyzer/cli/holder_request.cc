@@ -237,6 +237,7 @@ std::string WhyNotAnswered(const std::string& environment) {
 HolderRequest::HolderRequest(TracingProcess process, MappedHeader header)
     : process_(std::move(process)), header_(std::move(header)) {
   walks_before_ = walks();
+  answered_before_ = answers();
 }
 
 absl::StatusOr<HolderRequest> HolderRequest::Open(const TracingProcess& process) {
@@ -248,7 +249,10 @@ absl::StatusOr<HolderRequest> HolderRequest::Open(const TracingProcess& process)
   if (!header.ok()) return absl::FailedPreconditionError(header.status().message());
   // What the environment says was true at the start; a process that was joined has other options.
   if ((header->Counter(schema::COUNTER_CONTROL).load() & schema::CONTROL_ANSWERS) == 0) {
-    const std::string obstacle = WhyNotAnswered(environment.str());
+    std::string obstacle = WhyNotAnswered(environment.str());
+    if (obstacle.empty() && VariableIn(environment.str(), "VRAMTRACK_HOLDERS")) {
+      obstacle = absl::StrCat("its Python cannot be walked (vramtrack info ", process.trace, " names it)");
+    }
     if (!obstacle.empty()) return absl::FailedPreconditionError(absl::StrCat(name, ": ", obstacle));
   }
   HolderRequest request(process, *std::move(header));
@@ -260,6 +264,10 @@ absl::StatusOr<HolderRequest> HolderRequest::Open(const TracingProcess& process)
         absl::StrCat(name, ": recording has stopped (vramtrack info ", process.trace, " shows why)"));
   }
   return request;
+}
+
+bool HolderRequest::answers() const {
+  return (header_.Counter(schema::COUNTER_CONTROL).load() & schema::CONTROL_ANSWERS) != 0;
 }
 
 uint64_t HolderRequest::walks() const { return header_.Counter(schema::COUNTER_HOLDER_WALKS).load(); }
@@ -277,6 +285,7 @@ HolderRequest::State HolderRequest::Poll() {
   if (walks() > walks_before_) return state_ = State::kAnswered;
   if (ended) return state_ = State::kEnded;
   if (stopped) return state_ = State::kStopped;
+  if (answered_before_ && !answers()) return state_ = State::kRefused;
   return State::kWaiting;
 }
 

@@ -39,7 +39,7 @@ std::string WhyNotAnswered(const std::string& environment);
 // One request to one process. Thread-compatible.
 class HolderRequest {
  public:
-  enum class State { kWaiting, kAnswered, kEnded, kStopped };
+  enum class State { kWaiting, kAnswered, kEnded, kStopped, kRefused };
 
   // Checks that the process can be asked. An error is one line that names it.
   static absl::StatusOr<HolderRequest> Open(const TracingProcess& process);
@@ -56,7 +56,10 @@ class HolderRequest {
 
   TracingProcess process_;
   MappedHeader header_;
+  bool answers() const;
+
   uint64_t walks_before_ = 0;
+  bool answered_before_ = false;
   State state_ = State::kWaiting;
 };
 

@@ -39,6 +39,7 @@ class RecordingProcess {
     const int fd = open(path_.c_str(), O_RDWR | O_CLOEXEC);
     page_ = static_cast<uint8_t*>(mmap(nullptr, kHeaderBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
     close(fd);
+    Counter(schema::COUNTER_CONTROL)->fetch_or(schema::CONTROL_ANSWERS);
   }
   ~RecordingProcess() {
     StopAnswering();
@@ -208,6 +209,19 @@ TEST(HolderRequest, OfAnotherProcessThatEnds) {
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   EXPECT_EQ(request->Poll(), HolderRequest::State::kEnded);
+}
+
+TEST(HolderRequest, OfAProcessWhosePythonCannotBeWalked) {
+  RecordingProcess process("vramtrack.host.12.vtrace");
+  auto request = HolderRequest::Open({getpid(), process.path()});
+  ASSERT_TRUE(request.ok()) << request.status();
+  request->Send();
+  EXPECT_EQ(request->Poll(), HolderRequest::State::kWaiting);
+  process.Counter(schema::COUNTER_CONTROL)->fetch_and(~uint64_t{schema::CONTROL_ANSWERS});
+  EXPECT_EQ(request->Poll(), HolderRequest::State::kRefused);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(Ask(process.path(), 60), 2);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("its Python cannot be walked (vramtrack info "));
 }
 
 TEST(HolderRequest, OfFilesThatAreNotTraces) {

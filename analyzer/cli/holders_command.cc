@@ -79,6 +79,9 @@ int RunHolders(const HoldersOptions& options) {
         Say(absl::StrCat(name, ": recording stopped before it answered (vramtrack info ", process.trace,
                          " shows why)"));
         break;
+      case HolderRequest::State::kRefused:
+        Say(absl::StrCat(name, ": its Python cannot be walked (vramtrack info ", process.trace, " names it)"));
+        break;
     }
     code = kExitNotEnoughEvidence;
   }

@@ -90,13 +90,21 @@ bool Holders::HasPython() {
   const uint32_t known = has_python_.load(std::memory_order_acquire);
   if (known != 0) return known == 1;
   const Interpreter* interpreter = python_->interpreter();
-  if (interpreter == nullptr) return false;  // not yet
+  const Interpreter* refused = interpreter == nullptr ? python_->refused() : nullptr;
+  if (interpreter == nullptr && refused == nullptr) return false;  // not yet
   SpinLockHolder hold(&lock_);
   if (!hold.held()) return false;
   if (has_python_.load(std::memory_order_relaxed) == 0) {
-    has_python_.store(api_.Find(*interpreter) ? 1 : 2, std::memory_order_release);
+    const bool found = interpreter != nullptr && api_.Find(*interpreter);
+    if (!found) Refuse((interpreter != nullptr ? interpreter : refused)->described());
+    has_python_.store(found ? 1 : 2, std::memory_order_release);
   }
   return has_python_.load(std::memory_order_relaxed) == 1;
+}
+
+void Holders::Refuse(const char* python) {
+  Say("holders are not looked for: %s has objects that cannot be walked", python);
+  file_->counter(schema::COUNTER_CONTROL)->fetch_and(~uint64_t{schema::CONTROL_ANSWERS}, std::memory_order_relaxed);
 }
 
 bool Holders::Schedule(schema::HolderMoment moment) {

@@ -54,6 +54,7 @@ class Holders {
 
   bool Schedule(schema::HolderMoment moment);
   bool HasPython();
+  void Refuse(const char* python);
   static int OnPending(void* self);
   static uint64_t OnExit(uint64_t self, uint64_t none);
   void WatchExit();

@@ -340,6 +340,32 @@ TEST(ProcessMemory, KnowsAnArrayByItsAllocation) {
   EXPECT_FALSE(m.memory->IsArray(8, 64)) << "cannot be read";
 }
 
+struct Shared {
+  uint64_t words[20];
+};
+
+TEST(ProcessMemory, ReadsAnObjectAndNotWhatFollows) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "another malloc than glibc's";
+#endif
+  Memory m;
+  std::vector<std::shared_ptr<Shared>> shared;
+  std::vector<std::unique_ptr<Shared>> plain;
+  for (int i = 0; i < 20; ++i) {
+    shared.push_back(std::make_shared<Shared>());
+    plain.push_back(std::make_unique<Shared>());
+  }
+  ASSERT_TRUE(m.memory->Prepare());
+  ASSERT_NE(address_of_malloc, nullptr);
+  uint64_t words[256];
+  for (size_t i = 0; i < 10; ++i) {
+    // At most one word of the chunk is not used.
+    EXPECT_NEAR(m.memory->ReadObject(reinterpret_cast<uint64_t>(plain[i].get()), words, 256), 20.5, 0.5) << i;
+    const std::vector<std::shared_ptr<Shared>> references(i, shared[i]);
+    EXPECT_NEAR(m.memory->ReadObject(reinterpret_cast<uint64_t>(shared[i].get()), words, 256), 20.5, 0.5) << i;
+  }
+}
+
 // As NumPy lays them out.
 struct ArrayType {
   uint64_t head[3];
@@ -400,6 +426,7 @@ TEST(PythonObjects, EachVersionHasItsOffsets) {
     ASSERT_NE(o, nullptr);
     EXPECT_EQ(o->code_all_names != 0, minor >= 11) << minor;
     EXPECT_EQ(o->frame_object != 0, minor >= 11) << minor;
+    EXPECT_EQ(o->function_builtins != 0, minor >= 10) << minor;
   }
 }
 

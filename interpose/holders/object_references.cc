@@ -28,6 +28,8 @@ void ObjectWalk::ReachAt(uint64_t address, ObjectKind kind, Step step, uint16_t 
   }
   Entry& entry = reached_[found];
   if ((entry.flags & kExpanded) != 0) return;
+  // The variables of a module that sys.modules has are its own, whoever refers to them: a function, a frame.
+  if (entry.step == schema::HOLDER_MODULE) return;
   const bool waits = (entry.flags & kUnreached) == 0;
   if (of_module) flags |= kEarly;
   Fill(&entry, kind, step, static_cast<uint16_t>(flags | (waits ? entry.flags & kUses : 0)), stage);
@@ -89,9 +91,7 @@ void ObjectWalk::Reach(uint64_t object, Step step, uint16_t flags, uint8_t stage
   if (pending_.full()) Follow(pending_.Take());
   pending_.Add({object, step, current_, flags, wrapped_uses_, stage, stage_, false}, IsOfModule(step, flags));
   if (PendingReference* waits = pending_.Waiting(PendingReferences::kUntilSlot)) {
-    const TypeKind kind = types_.Of(TypeOf(waits->object), *api_, memory_).kind;
-    // Every module is where a path begins.
-    waits->skip = kind == TypeKind::kSkip || kind == TypeKind::kModule;
+    waits->skip = types_.Of(TypeOf(waits->object), *api_, memory_).kind == TypeKind::kSkip;
     if (!waits->skip) reached_.PrefetchSlot(waits->object);
   }
   const PendingReference* waits = pending_.Waiting(PendingReferences::kUntilEntry);
@@ -101,14 +101,21 @@ void ObjectWalk::Reach(uint64_t object, Step step, uint16_t flags, uint8_t stage
 void ObjectWalk::Follow(const PendingReference& reference) {
   if (reference.skip) return;
   const TypeFacts& type = types_.Of(TypeOf(reference.object), *api_, memory_);
-  if (type.kind == TypeKind::kSkip || type.kind == TypeKind::kModule) return;
+  if (type.kind == TypeKind::kSkip) return;
+  uint64_t object = reference.object;
+  uint16_t flags = reference.flags;
+  if (type.kind == TypeKind::kModule) {
+    object = Load(object + kModuleDict);
+    if (object == 0) return;
+    flags |= kAttributes;
+  }
   const bool later = type.is_optimizer && reference.stage < kOptimizers;
   const uint16_t of_tensor = type.kind == TypeKind::kTensor ? reference.if_tensor : uint16_t{0};
   const uint32_t current = current_;
   const uint8_t stage = stage_;
   current_ = reference.parent;
   stage_ = reference.from_stage;
-  ReachAt(reference.object, ObjectKind::kPython, reference.step, static_cast<uint16_t>(reference.flags | of_tensor),
+  ReachAt(object, ObjectKind::kPython, reference.step, static_cast<uint16_t>(flags | of_tensor),
           later ? uint8_t{kOptimizers} : reference.stage);
   current_ = current;
   stage_ = stage;

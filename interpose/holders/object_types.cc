@@ -111,6 +111,7 @@ TypeFacts ObjectTypes::Find(uint64_t type, const PythonApi& api, const ProcessMe
   facts.traverse = (facts.flags & kHasGc) != 0 ? Load<Traverse>(type + kTypeTraverse) : nullptr;
   facts.dict_offset = Load<int64_t>(type + kTypeDictOffset);
   facts.basic_size = Load(type + kTypeBasicSize);
+  facts.item_size = Load(type + kTypeItemSize);
   facts.kind = KindOf(type, facts.flags, api);
   if (facts.kind == TypeKind::kPlain) {
     facts.is_module = DerivesFrom(api, type, "Module", "torch.nn.modules.module");
@@ -213,7 +214,16 @@ uint64_t AttributeDict(uint64_t object, const TypeFacts& type, const PythonApi& 
     const uint64_t dict = Load(object - 24);
     return api.minor == 12 && dict % 2 != 0 ? 0 : dict;
   }
-  return type.dict_offset > 0 ? Load(object + static_cast<uint64_t>(type.dict_offset)) : 0;
+  if (type.dict_offset >= 0) return type.dict_offset == 0 ? 0 : Load(object + static_cast<uint64_t>(type.dict_offset));
+  // Behind the items of a tuple or an int, counted from the end.
+  constexpr uint64_t kMostItems = uint64_t{1} << 32;
+  const auto size = Load<int64_t>(object + kVarSize);
+  uint64_t items = static_cast<uint64_t>(size < 0 ? -size : size);
+  // Since 3.12 the word of an int has other bits, too.
+  if (api.minor >= 12 && (type.flags & kIsIntType) != 0) items = Load(object + kVarSize) >> 3;
+  if (items > kMostItems || type.item_size > kMostItems / 8) return 0;
+  const uint64_t end = (type.basic_size + items * type.item_size + 7) & ~uint64_t{7};
+  return Load(object + end - static_cast<uint64_t>(-type.dict_offset));
 }
 
 const uint64_t* InlineAttributes(uint64_t object, const TypeFacts& type, const PythonApi& api) {

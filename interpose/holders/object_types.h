@@ -45,7 +45,7 @@ struct TypeFacts {
   uint64_t flags;
   Traverse traverse;  // null if it has none
   int64_t dict_offset;
-  uint64_t basic_size;
+  uint64_t basic_size, item_size;
   TypeKind kind;
   bool is_module, is_optimizer;  // of torch.nn, torch.optim
   uint8_t searched;              // instances without a tensor, UINT8_MAX once one had any; see IsBarren

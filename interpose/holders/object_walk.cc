@@ -111,19 +111,27 @@ bool ObjectWalk::Expand() {
 
 // Before the object that refers to it is asked for the rest of what it refers to: that would be without names.
 template <typename Expansion>
-void ObjectWalk::ExpandNow(uint64_t address, ObjectKind kind, Step step, uint16_t flags, Expansion expand) {
+bool ObjectWalk::ExpandNow(uint64_t address, ObjectKind kind, Step step, uint16_t flags, Expansion expand) {
   const uint32_t found = reached_.Add(address, stage_);
-  if (found == 0 || (reached_[found].flags & kExpanded) != 0) return;
+  if (found == 0 || (reached_[found].flags & kExpanded) != 0) return false;
   Fill(&reached_[found], kind, step, static_cast<uint16_t>(flags | kExpanded), stage_);
   const uint32_t outer = current_;
   current_ = found;
   expand();
   current_ = outer;
+  return true;
 }
 
 void ObjectWalk::ReachAttribute(uint64_t key, uint64_t value, uint16_t flags) {
   Step step = {schema::HOLDER_ATTRIBUTE, NameKind::kText, key};
   uint16_t of_value = 0;
+  // A module of TorchScript has a wrapper around the dict of its submodules.
+  if ((flags & kOfModule) != 0 && IsTextOf(*api_, key, "_modules")) {
+    const TypeFacts type = types_.Of(TypeOf(value), *api_, memory_);
+    const uint64_t modules =
+        type.kind == TypeKind::kPlain ? AttributeOf(value, "_python_modules", type, *api_) : uint64_t{0};
+    if (modules != 0 && (FlagsOf(TypeOf(modules)) & kIsDictType) != 0) Reach(modules, kSame, kModuleAttributes);
+  }
   if ((flags & kOfModule) != 0 && types_.Of(TypeOf(value), *api_, memory_).kind == TypeKind::kDict) {
     const bool parameters = IsTextOf(*api_, key, "_parameters"), buffers = IsTextOf(*api_, key, "_buffers");
     if (parameters || buffers || IsTextOf(*api_, key, "_modules")) {
@@ -174,8 +182,11 @@ void ObjectWalk::ExpandAttributes(uint64_t object, const TypeFacts& type) {
   if (const uint64_t dict = AttributeDict(object, type, *api_)) {
     if (dict % 8 != 0) return;
     const auto of_dict = static_cast<uint16_t>(kAttributes | flags | (reached_[current_].flags & kOptimizerState));
-    return ExpandNow(dict, ObjectKind::kPython, kSame, of_dict,
-                     [&] { ExpandDict(dict, Load(dict + kDictUsed), of_dict); });
+    const auto expand = [&] { ExpandDict(dict, Load(dict + kDictUsed), of_dict); };
+    const bool expanded = ExpandNow(dict, ObjectKind::kPython, kSame, of_dict, expand);
+    // Since 3.13 such an object refers to the values itself, also where its dict was reached by another name.
+    if (!expanded && api_->minor >= 13 && (type.flags & kHasInlineValues) != 0) expand();
+    return;
   }
   const uint64_t* values = InlineAttributes(object, type, *api_);
   if (values == nullptr) return;
@@ -288,11 +299,21 @@ void ObjectWalk::ExpandFunction(uint64_t function) {
   };
   special("__defaults__", o.function_defaults);
   special("__kwdefaults__", static_cast<uint16_t>(o.function_defaults + 8));
-  // Of a module, this is reached already.
+  // Of a module, these are reached already. Of one that sys.modules does not have, the module is the better name.
   Reach(Load(function + o.function_globals), kMember, kAttributes, kLeftover);
+  if (o.function_builtins != 0) Reach(Load(function + o.function_builtins), kMember, kAttributes, kLeftover);
   const TypeFacts type = types_.Of(TypeOf(function), *api_, memory_);
   ExpandAttributes(function, type);
-  ReachReferred(function, type, kMember);
+  ReachReferred(function, type, kMember, OnFunctionMember);
+}
+
+int ObjectWalk::OnFunctionMember(uint64_t object, void* walk) {
+  auto* self = static_cast<ObjectWalk*>(walk);
+  const ObjectOffsets& o = *self->api_->offsets;
+  const uint64_t function = self->reached_[self->current_].address;
+  if (object == Load(function + o.function_globals)) return 0;
+  if (o.function_builtins != 0 && object == Load(function + o.function_builtins)) return 0;
+  return OnReferred(object, walk);
 }
 
 uint64_t ObjectWalk::CodeOfFrame(uint64_t frame) const {

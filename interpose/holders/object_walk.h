@@ -77,12 +77,14 @@ class ObjectWalk {
   void NoteUse(uint64_t object, uint16_t use);
   void NoteUseOfWrapped(uint64_t object, uint16_t use);
   void NoteUseOfMemory(uint64_t data, uint16_t use);
+  // Returns false if the object was reached before.
   template <typename Expansion>
-  void ExpandNow(uint64_t address, ObjectKind kind, Step step, uint16_t flags, Expansion expand);
+  bool ExpandNow(uint64_t address, ObjectKind kind, Step step, uint16_t flags, Expansion expand);
   void Fill(Entry* entry, ObjectKind kind, Step step, uint16_t flags, uint8_t stage) const;
   using VisitObject = int (*)(uint64_t object, void* walk);
   void ReachReferred(uint64_t object, const TypeFacts& type, Step step, VisitObject visit = OnReferred);
   static int OnReferred(uint64_t object, void* walk);
+  static int OnFunctionMember(uint64_t object, void* walk);
   static int OnThreadLocalMember(uint64_t object, void* walk);
   static int OnTensorMember(uint64_t object, void* walk);
   static int OnContextMember(uint64_t object, void* walk);

@@ -16,6 +16,7 @@ constexpr ObjectOffsets UpTo310(uint32_t minor) {
   o.function_closure = minor == 10 ? 72 : 48;
   o.function_code = minor == 10 ? 48 : 16;
   o.function_globals = minor == 10 ? 16 : 24;
+  o.function_builtins = minor == 10 ? 24 : 0;
   o.function_defaults = minor == 10 ? 56 : 32;
   o.exception_traceback = 32;
   o.generator_frame = 16;
@@ -35,6 +36,7 @@ constexpr ObjectOffsets Since311(uint32_t minor) {
   o.function_closure = 72;
   o.function_code = 48;
   o.function_globals = 16;
+  o.function_builtins = 24;
   o.function_defaults = 56;
   o.exception_traceback = 40;
   o.generator_frame = minor == 11 ? 80 : 72;

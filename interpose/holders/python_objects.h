@@ -22,8 +22,9 @@ inline Value Load(uint64_t address) {
 }
 
 // Offsets that are the same in 3.8 to 3.14, in bytes.
-constexpr uint16_t kTypeName = 24, kTypeBasicSize = 32, kTypeFlags = 168, kTypeTraverse = 184, kTypeMembers = 240,
-                   kTypeGetters = 248, kTypeBase = 256, kTypeDict = 264, kTypeDictOffset = 288, kTypeMro = 344;
+constexpr uint16_t kTypeName = 24, kTypeBasicSize = 32, kTypeItemSize = 40, kTypeFlags = 168, kTypeTraverse = 184,
+                   kTypeMembers = 240, kTypeGetters = 248, kTypeBase = 256, kTypeDict = 264, kTypeDictOffset = 288,
+                   kTypeMro = 344;
 constexpr uint16_t kDictUsed = 16, kDictKeys = 32, kListItems = 24, kCellContents = 16, kModuleDict = 16,
                    kTracebackNext = 16, kTracebackFrame = 24, kSetUsed = 24, kContextVariableName = 16;
 constexpr uint16_t kKeysIndexBytesLog = 9, kKeysKind = 10, kKeysCount = 24, kKeysIndices = 32;
@@ -39,7 +40,7 @@ constexpr uint64_t kHasInlineValues = 1 << 2, kHasManagedDict = 1 << 4, kIsHeapT
 struct ObjectOffsets {
   uint16_t tuple_items;
   uint16_t type_cached_keys;
-  uint16_t function_closure, function_code, function_globals, function_defaults;
+  uint16_t function_closure, function_code, function_globals, function_builtins, function_defaults;
   uint16_t exception_traceback;
   uint16_t generator_frame;  // a frame object up to 3.10, later the frame itself
   uint16_t generator_state;

@@ -30,13 +30,19 @@ const FrameOffsets* OffsetsOfVersion(uint32_t minor) {
   return nullptr;
 }
 
+bool IsFreeThreaded(const void* debug_offsets) {
+  uint64_t value;
+  std::memcpy(&value, static_cast<const char*>(debug_offsets) + 8 * size_t{kFreeThreaded}, sizeof value);
+  return value != 0;
+}
+
 bool OffsetsFromInterpreter(const void* debug_offsets, FrameOffsets* offsets) {
   const auto at = [debug_offsets](uint16_t index) {
     uint64_t value;
     std::memcpy(&value, static_cast<const char*>(debug_offsets) + 8 * size_t{index}, sizeof value);
     return value;
   };
-  if (at(kFreeThreaded) != 0 || at(kVersion) >> 24 != 3) return false;
+  if (IsFreeThreaded(debug_offsets) || at(kVersion) >> 24 != 3) return false;
   for (const DebugOffsets& o : kDebugOffsets) {
     if (o.minor != (at(kVersion) >> 16 & 0xff)) continue;
     const FrameOffsets* known = OffsetsOfVersion(o.minor);

@@ -119,6 +119,8 @@ const FrameOffsets* OffsetsOfVersion(uint32_t minor);
 // free-threaded build, whose objects have a different layout. `offsets` may be changed even then.
 constexpr uint32_t kDebugOffsetsBytes = 400;
 bool OffsetsFromInterpreter(const void* debug_offsets, FrameOffsets* offsets);
+// Returns whether it is a free-threaded build, which runs Python in several threads at once. `debug_offsets` likewise.
+bool IsFreeThreaded(const void* debug_offsets);
 
 }  // namespace vramtrack
 

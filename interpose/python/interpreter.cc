@@ -17,6 +17,12 @@ Function FindAs(const LoadedObject& object, const char* name) {
   return reinterpret_cast<Function>(object.Find(name));
 }
 
+// From 3.13 on.
+bool HasDebugOffsets(const LoadedObject& object, const void* runtime) {
+  return runtime != nullptr && object.SizeOf("_PyRuntime") >= kDebugOffsetsBytes &&
+         std::memcmp(runtime, kDebugCookie, sizeof kDebugCookie) == 0;
+}
+
 // Only builds for the interpreter's own developers have these: they count references, and may link all objects.
 bool IsDebugBuild(const LoadedObject& object) {
   static constexpr const char* kNames[] = {"_Py_RefTotal", "_Py_NegativeRefcount", "_Py_AddToAllObjects"};
@@ -30,8 +36,7 @@ bool IsDebugBuild(const LoadedObject& object) {
 
 // As PY_VERSION_HEX; 0 where it is not told.
 uint32_t Interpreter::VersionOf(const LoadedObject& object, const void* runtime) const {
-  if (runtime != nullptr && object.SizeOf("_PyRuntime") >= kDebugOffsetsBytes &&
-      std::memcmp(runtime, kDebugCookie, sizeof kDebugCookie) == 0) {
+  if (HasDebugOffsets(object, runtime)) {
     uint64_t version;
     std::memcpy(&version, static_cast<const char*>(runtime) + 8, sizeof version);
     return static_cast<uint32_t>(version);
@@ -72,8 +77,11 @@ Interpreter::Found Interpreter::LookIn(const LoadedObject& object, const LoadedO
   if (is_finalizing_ == nullptr) is_finalizing_ = FindAs<int (*)()>(object, "_Py_IsFinalizing");
   const void* runtime = object.FindVariable("_PyRuntime");
   const uint32_t version = VersionOf(object, runtime);
-  snprintf(described_, sizeof described_, "Python %u.%u.%u (%.90s)", version >> 24 & 0xff, version >> 16 & 0xff,
-           version >> 8 & 0xff, *object.name() != '\0' ? object.name() : "the program");
+  const char* build = HasDebugOffsets(object, runtime) && IsFreeThreaded(runtime) ? ", free-threaded"
+                      : IsDebugBuild(object)                                      ? ", debug build"
+                                                                                  : "";
+  snprintf(described_, sizeof described_, "Python %u.%u.%u%s (%.80s)", version >> 24 & 0xff, version >> 16 & 0xff,
+           version >> 8 & 0xff, build, *object.name() != '\0' ? object.name() : "the program");
   if (text_type_ == nullptr || bytes_type_ == nullptr || is_finalizing_ == nullptr) return Found::kUnknown;
   if (!ReadOffsets(object, version, runtime)) return Found::kUnknown;
   layout_ = KnownLayout(offsets_);

@@ -81,6 +81,7 @@ void PythonStacks::Watch(const Candidate* python) {
 // With the lock held.
 void PythonStacks::Refuse(Candidate* python, Lane* lane) {
   python->refused = true;
+  refused_.store(&python->interpreter, std::memory_order_release);
   uint8_t buffer[256];
   MessageWriter out(buffer, sizeof buffer);
   uint8_t* message = out.Begin(schema::definitions_field::unseen);

@@ -64,6 +64,9 @@ class PythonStacks {
     return python != nullptr && python->checked.load(std::memory_order_acquire) ? &python->interpreter : nullptr;
   }
 
+  // Returns an interpreter of this process that cannot be read, or null. Only its described() is valid.
+  const Interpreter* refused() const { return refused_.load(std::memory_order_acquire); }
+
  private:
   // An interpreter that was found. It is kept when its library is unloaded, because a thread may still be using it.
   struct Candidate {
@@ -77,7 +80,7 @@ class PythonStacks {
   Candidate* Known(const LoadedObject& object);
   bool Check(Candidate* python, uint64_t frame, Lane* lane);
   void Watch(const Candidate* python);
-  static void Refuse(Candidate* python, Lane* lane);
+  void Refuse(Candidate* python, Lane* lane);
   bool Define(uint32_t number, const PythonFrames& frames, const FrameOffsets& offsets, Lane* lane);
 
   bool wanted_;
@@ -86,6 +89,7 @@ class PythonStacks {
   ModuleMap* modules_;
   std::atomic<uint32_t> looked_at_;  // generation of the module map at the last search
   std::atomic<Candidate*> current_;
+  std::atomic<const Interpreter*> refused_;
   SpinLock lock_;
   VisitedObjects visited_;  // objects that were searched for an interpreter
   size_t used_;

@@ -221,6 +221,35 @@ TEST_P(HazardsTest, LiesAboutItsVersion) {
   }
 }
 
+TEST_P(HazardsTest, AFreeThreadedBuildIsRefusedInOneLine) {
+  if (!GetParam().uses_library || GetParam().minor < 13) GTEST_SKIP() << "it cannot say that it is free-threaded";
+  RunOptions options;
+  options.traced = false;
+  const std::string folder = NewTestFolder();
+  const std::string copy = folder + GetParam().library.substr(GetParam().library.rfind('/'));
+  const RunResult made = RunProgram(
+      GetParam().path, {DataPath("tests/python/programs/lying_python.py"), GetParam().library, copy, "free-threaded"},
+      options);
+  ASSERT_EQ(made.wait_status, 0) << made.err;
+  options.traced = true;
+  options.environment["LD_LIBRARY_PATH"] = folder;
+  options.environment["PYTHONPATH"] = DataPath("tests/python/programs");
+  options.environment["VRAMTRACK_HOLDERS"] = "all";
+  const RunResult run = RunProgram(GetParam().path,
+                                   {"-c",
+                                    "from walking import ask_for_walk, report_block\n"
+                                    "for i in range(1000): report_block(4096 * (1 + i), 4096)\n"
+                                    "print(ask_for_walk())"},
+                                   options);
+  EXPECT_EQ(run.wait_status, 0);
+  EXPECT_EQ(run.out, "False\n");
+  EXPECT_EQ(run.err.rfind("vramtrack: holders are not looked for: Python 3.", 0), 0u) << run.err;
+  EXPECT_NE(run.err.find(", free-threaded ("), std::string::npos) << run.err;
+  EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
+  ASSERT_EQ(run.traces.size(), 1u);
+  EXPECT_EQ(Walks(run.traces[0]), 0u);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, HazardsTest, ::testing::ValuesIn(FindInterpreters()),
                          [](const auto& info) { return info.param.name; });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(HazardsTest);

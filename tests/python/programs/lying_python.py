@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""usage: lying_python.py LIBPYTHON COPY MINOR. The copy says that it is Python 3.MINOR."""
+"""usage: lying_python.py LIBPYTHON COPY MINOR|free-threaded. The copy says that it is Python 3.MINOR, or free-threaded."""
 
 import struct
 import sys
 
-library, copy, minor = sys.argv[1], sys.argv[2], int(sys.argv[3])
+library, copy = sys.argv[1:3]
+free_threaded = sys.argv[3] == "free-threaded"
+minor = sys.version_info[1] if free_threaded else int(sys.argv[3])
 data = bytearray(open(library, "rb").read())
 
 
@@ -44,6 +46,7 @@ if at is not None:
 at = symbol(b"_PyRuntime")
 if at is not None and data[at : at + 8] == b"xdebugpy":
     data[at + 10] = minor
+    data[at + 16] = free_threaded
     changed += 1
 if changed == 0:
     # What Py_GetVersion begins with.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A module that the script module_registry.py imports, with a registry of its own."""
+"""A module of the scripts module_registry.py and unlisted_module.py, with a registry of its own."""
 entries = {}
 
 
