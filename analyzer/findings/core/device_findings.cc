@@ -225,9 +225,12 @@ ReportOom DescribeOutOfMemory(const Trace& trace, const Ledger& ledger, const Ru
   oom.seconds = trace.clock().Seconds(failed.ticks);
   oom.device = failed.device.value();
   oom.requested = failed.requested;
+  const TracedAllocator* const allocator = trace.definitions().AllocatorOn(oom.device);
   if (failed.framework) {
     oom.level = failed.framework->failed ? Level::kFramework : Level::kDriver;
     oom.live = failed.framework->live;
+    // What it has reserved is not known, and so neither is what was free.
+    if (oom.level == Level::kFramework && allocator != nullptr && allocator->by_handle) return oom;
     oom.reserved = failed.framework->reserved;
     oom.largest_hole = failed.framework->largest_hole;
   }
@@ -243,7 +246,7 @@ ReportOom DescribeOutOfMemory(const Trace& trace, const Ledger& ledger, const Ru
       // Its allocator could have used what it keeps, or the device's own.
       oom.free = *oom.device_free + (*oom.reserved - std::min(*oom.live, *oom.reserved));
       oom.largest_free = std::max(*oom.largest_free, *oom.largest_hole);
-      if (trace.definitions().AllocatorOn(oom.device) == nullptr) DescribePool(*failed.framework, &oom);
+      if (allocator == nullptr) DescribePool(*failed.framework, &oom);
     }
   }
   if (failed.requested > *oom.free) {

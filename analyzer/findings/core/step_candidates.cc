@@ -9,6 +9,7 @@
 
 #include "analyzer/attribution/python_file.h"
 #include "analyzer/ingest/past_events.h"
+#include "analyzer/symbols/affix.h"
 #include "proto/block_decoder.h"
 
 namespace vramtrack {
@@ -47,6 +48,9 @@ bool IsHexWord(std::string_view word) {
   }
   return digit && word.size() >= 6;
 }
+
+// XLA pushes ranges while it compiles, some for each kernel.
+bool IsOfCompiler(std::string_view name) { return StartsWith(name, "TSL:Xla"); }
 
 }  // namespace
 
@@ -516,7 +520,7 @@ void StepCandidates::MakeCandidates() {
       optimizers.insert(optimizers.end(), group.marks.begin(), group.marks.end());
       ++calls;
     }
-    if (!group.marks.empty()) OfferGroup(key, &group);
+    if (!group.marks.empty() && !IsOfCompiler(key.name)) OfferGroup(key, &group);
   }
   groups_.clear();
   group_of_name_.clear();

@@ -85,8 +85,17 @@ void OomFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings) 
 }
 
 void OomFindings::DescribeHolders(const OutOfMemory& failed, const OomStudy::Finding& study, ReportOom* oom) const {
+  // Memory that an allocator divides is held by its blocks.
+  const TracedAllocator* const allocator = analysis_.trace().definitions().AllocatorOn(oom->device);
+  const auto is_divided = [&](SiteIndex i) {
+    if (allocator == nullptr || !allocator->by_handle) return false;
+    const Site& site = analysis_.ledger().sites()[i];
+    return site.key.kind != schema::FRAMEWORK_BLOCK && analysis_.symbolizer().Owner(site.key.stack) == allocator->name;
+  };
   std::map<size_t, uint64_t> held;
-  for (const auto& [site, bytes] : failed.holders) held[analysis_.GroupOf(site)] += bytes;
+  for (const auto& [site, bytes] : failed.holders) {
+    if (!is_divided(site)) held[analysis_.GroupOf(site)] += bytes;
+  }
   for (const auto& [group, bytes] : held) oom->holders.push_back({absl::StrCat(group), bytes});
   std::stable_sort(oom->holders.begin(), oom->holders.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
@@ -95,6 +104,7 @@ void OomFindings::DescribeHolders(const OutOfMemory& failed, const OomStudy::Fin
   std::vector<uint64_t> by_category(rules.count());
   const Ledger& ledger = analysis_.ledger();
   for (const auto& [site, bytes] : study.held) {
+    if (is_divided(site)) continue;
     // Beside a framework's blocks: what libraries took from the driver, which nobody has looked at.
     const bool leading = ledger.scopes()[ledger.sites()[site].scope].is_leading();
     by_category[static_cast<size_t>(leading ? purposes_[site].category : Category::kOther)] += bytes;

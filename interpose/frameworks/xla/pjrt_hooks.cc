@@ -101,23 +101,33 @@ class Calls {
     *needed = (known & ((uint64_t{1} << kNeedBits) - 1)) * kNeedUnit;
   }
 
-  // The bytes of which the message of a failure speaks: "Out of memory while trying to allocate 1234 bytes."
+  // The bytes of which the message of a failure speaks: "trying to allocate 1.50GiB." or "allocate 1234 bytes"; 0 if it
+  // does not.
   uint64_t RequestedBytes(pjrt::Error* error) const {
     pjrt::ErrorMessage asked = {};
     asked.struct_size = sizeof asked;
     asked.error = error;
     Get(pjrt::kErrorMessage)(&asked);
-    uint64_t number = 0;
-    for (size_t i = 0; i < asked.message_size; ++i) {
-      const char c = asked.message[i];
-      if (c >= '0' && c <= '9') {
-        number = 10 * number + static_cast<uint64_t>(c - '0');
+    constexpr char kBefore[] = "allocate ";
+    const auto* const found =
+        static_cast<const char*>(memmem(asked.message, asked.message_size, kBefore, sizeof kBefore - 1));
+    if (found == nullptr) return 0;
+    const char* at = found + sizeof kBefore - 1;
+    const char* const end = asked.message + asked.message_size;
+    double bytes = 0, digit = 1;
+    for (bool fraction = false; at < end && ((*at >= '0' && *at <= '9') || (*at == '.' && !fraction)); ++at) {
+      if (*at == '.') {
+        fraction = true;
         continue;
       }
-      if (number > 0 && asked.message_size - i >= 6 && strncmp(asked.message + i, " bytes", 6) == 0) return number;
-      number = 0;
+      if (fraction) digit /= 10;
+      bytes = fraction ? bytes + digit * (*at - '0') : 10 * bytes + (*at - '0');
     }
-    return 0;
+    // "KiB" to "TiB", or "B" or " bytes".
+    constexpr char kUnits[] = "KMGT";
+    const char* const unit = at < end && *at != '\0' ? strchr(kUnits, *at) : nullptr;
+    for (const char* i = kUnits; unit != nullptr && i <= unit; ++i) bytes *= 1024;
+    return static_cast<uint64_t>(bytes);
   }
 
   // Copies the name of the function that was compiled: "step" for "jit_step". False if it has none.
