@@ -174,6 +174,9 @@ def out_of_memory(runs, verdict):
     done = subprocess.run([sys.executable, WORKLOAD, "holes"], stdout=subprocess.PIPE, text=True, timeout=TIMEOUT_S,
                           env=environment, check=True)
     verdict.say("out of memory" not in done.stdout, "holes: and does")
+    trace, _ = runs.run("limited")
+    failures = [(oom["cause"], oom["would_fit"]) for oom in report(trace)["oom"]]
+    verdict.say(failures == [(None, [])], "limited: no setting is told to help: %s" % failures)
 
 
 def main():

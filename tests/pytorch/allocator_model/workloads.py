@@ -126,6 +126,16 @@ def holes():
         print("out of memory with", len(kept), "kept")
 
 
+def limited():
+    """`holes` on a device with room, of which the process may use a part."""
+    torch.cuda.set_per_process_memory_fraction(0.1)
+    total = torch.cuda.get_device_properties(0).total_memory >> 20
+    try:
+        kept = [mebibytes(total // 30) for _ in range(10)]
+    except torch.cuda.OutOfMemoryError:
+        print("out of memory")
+
+
 def growth():
     """A bit more each time, while what is live at the end of a step stays the same."""
     model, optimizer = network()

@@ -82,7 +82,7 @@ export function oomItem(report, oom, open) {
         ['cause', CAUSES[oom.cause] ?? 'unknown'],
         ['free', oom.free === null ? '' : format.bytes(oom.free)],
         ['largest free piece', oom.largest_free === null ? '' : format.bytes(oom.largest_free)],
-        ['live in the allocator', oom.live === null ? '' : `${format.bytes(oom.live)} of ${format.bytes(oom.reserved)} reserved`],
+        ['live in the allocator', oom.live === null ? '' : format.bytes(oom.live) + (oom.reserved === null ? '' : ` of ${format.bytes(oom.reserved)} reserved`)],
         ['largest hole in its segments', oom.largest_hole === null ? '' : format.bytes(oom.largest_hole)],
         ['left on the device', oom.device_free === null ? '' : format.bytes(oom.device_free)],
         ['lines that changed hold', oom.compared_step === null ? '' : `${format.bytes(oom.now)}; ${format.bytes(oom.then)} in step ${format.count(oom.compared_step)}`],
