@@ -20,9 +20,10 @@ TRACES = {"leaky": "leak", "clean": "clean", "short": "short", "empty": "nothing
 RUNNING = {"running": 1, "silent": 0}
 RUNNING_PROGRAM = """
 import mmap, struct, sys, time
-requests, walks = 24 + 8 * 30, 24 + 8 * 31  # offsets of the counters
+control, requests, walks = 24 + 8 * 15, 24 + 8 * 30, 24 + 8 * 31  # offsets of the counters
 with open(sys.argv[1], "r+b") as file:
     page = mmap.mmap(file.fileno(), 4096)
+page[control] |= 32  # it answers
 print("mapped", flush=True)
 while True:
     if page[requests] > page[walks] and sys.argv[2] == "1":
