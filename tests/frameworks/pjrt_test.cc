@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "analyzer/ingest/event_stream.h"
 #include "analyzer/ingest/trace.h"
@@ -23,11 +24,13 @@ std::string PathOf(const std::string& library) {
 }
 
 // The untraced program says the same.
-RunResult UseOf(const std::string& plugin) {
+RunResult UseOf(const std::string& plugin, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments = {PathOf(plugin)};
+  arguments.insert(arguments.end(), more.begin(), more.end());
   RunOptions untraced;
   untraced.traced = false;
-  EXPECT_EQ(RunProgram("use_pjrt", {PathOf(plugin)}, untraced).out, "fine\n");
-  RunResult run = RunProgram("use_pjrt", {PathOf(plugin)}, {});
+  EXPECT_EQ(RunProgram("use_pjrt", arguments, untraced).out, "fine\n");
+  RunResult run = RunProgram("use_pjrt", arguments, {});
   EXPECT_EQ(run.wait_status, 0) << run.err;
   EXPECT_EQ(run.out, "fine\n") << run.err;
   EXPECT_EQ(run.traces.size(), 1u) << run.err;
@@ -67,11 +70,11 @@ Arrays ArraysIn(const std::string& path) {
 
 // Weights, batches and results; 5,120 bytes are what an execution needs besides, in whole units.
 TEST(Pjrt, ArraysAreRecorded) {
-  const RunResult run = UseOf("libpjrt_cuda_plugin.so");
+  const RunResult run = UseOf("libpjrt_cuda_plugin.so", {"threads"});
   ASSERT_EQ(run.traces.size(), 1u);
   const Arrays arrays = ArraysIn(run.traces[0]);
-  EXPECT_EQ(arrays.made, (std::map<uint64_t, uint64_t>{{4096, 62}, {1000, 120}, {5120, 60}}));
-  EXPECT_EQ(arrays.ended, (std::map<uint64_t, uint64_t>{{4096, 62}, {1000, 60}, {5120, 60}}));
+  EXPECT_EQ(arrays.made, (std::map<uint64_t, uint64_t>{{4096, 78}, {1000, 136}, {5120, 68}}));
+  EXPECT_EQ(arrays.ended, (std::map<uint64_t, uint64_t>{{4096, 78}, {1000, 76}, {5120, 68}}));
   EXPECT_EQ(arrays.failed, (std::map<uint64_t, uint64_t>{{uint64_t{512} << 20, 1}}));
 }
 

@@ -32,7 +32,8 @@ struct Plugin {
   pjrt::Api hooked;  // the real table, with the hooks in it
 };
 Plugin plugins[kMostPlugins];
-SpinLock adding;
+SpinLock adding;    // a plugin
+SpinLock learning;  // of an executable
 
 // By LoadedExecutable: 1 + the number of its results << kNeedBits | units of memory that it needs besides.
 ConcurrentTable executables;
@@ -93,10 +94,7 @@ class Calls {
   // The number of results that an executable has on each device, and the bytes that it needs besides.
   void Describe(pjrt::LoadedExecutable* executable, size_t* results, uint64_t* needed) const {
     uint64_t known = executables.Find(AddressOf(executable));
-    if (__builtin_expect(known == 0, 0)) {
-      known = Learn(executable);
-      executables.Insert(AddressOf(executable), known);
-    }
+    if (__builtin_expect(known == 0, 0)) known = LearnOnce(executable);
     *results = (known >> kNeedBits) - 1;
     *needed = (known & ((uint64_t{1} << kNeedBits) - 1)) * kNeedUnit;
   }
@@ -188,7 +186,19 @@ class Calls {
     return device;
   }
 
-  __attribute__((noinline, cold)) uint64_t Learn(pjrt::LoadedExecutable* loaded) const {
+  // Several threads may execute it for the first time.
+  __attribute__((noinline, cold)) uint64_t LearnOnce(pjrt::LoadedExecutable* loaded) const {
+    constexpr uint64_t kNothing = uint64_t{1} << kNeedBits;
+    const SpinLockHolder holder(&learning);
+    if (!holder.held()) return kNothing;
+    const uint64_t known = executables.Find(AddressOf(loaded));
+    if (known != 0) return known;
+    const uint64_t learnt = Learn(loaded);
+    executables.Insert(AddressOf(loaded), learnt);
+    return learnt;
+  }
+
+  uint64_t Learn(pjrt::LoadedExecutable* loaded) const {
     pjrt::GetExecutable of = {};
     of.executable = loaded;
     if (!Ask(pjrt::kLoadedExecutableGetExecutable, &of)) return uint64_t{1} << kNeedBits;

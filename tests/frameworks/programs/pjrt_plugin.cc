@@ -4,6 +4,7 @@
 // executable with two results, which takes over its first argument. Arrays are numbers of bytes.
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 
@@ -31,7 +32,7 @@ struct Executable {
   const char* name;
 };
 struct LoadedExecutable {
-  int executions;
+  std::atomic<int> executions;
 };
 
 namespace {
@@ -42,10 +43,14 @@ constexpr size_t kPoolBytes = 256 << 20;
 Device device = {0};
 Memory memories[] = {{&device, "device"}, {&device, "pinned_host"}};
 LoadedExecutable loaded;
+std::atomic<int> executables;  // that nobody has destroyed
 
 Buffer* Make(Memory* memory, size_t bytes) {
-  static void* pool = nullptr;
-  if (pool == nullptr && cudaMalloc(&pool, kPoolBytes) != cudaSuccess) return nullptr;
+  static void* const pool = [] {
+    void* memory = nullptr;
+    return cudaMalloc(&memory, kPoolBytes) == cudaSuccess ? memory : nullptr;
+  }();
+  if (pool == nullptr) return nullptr;
   return new Buffer{memory == nullptr ? &memories[0] : memory, bytes, false};
 }
 
@@ -106,6 +111,7 @@ void Fill(Api* api) {
   });
   f[kExecutableDestroy] = Returning<ExecutableArguments>([](ExecutableArguments* a) -> Error* {
     delete a->executable;
+    --executables;
     return nullptr;
   });
   f[kExecutableName] = Returning<ExecutableName>([](ExecutableName* a) -> Error* {
@@ -125,6 +131,7 @@ void Fill(Api* api) {
       Returning<LoadedExecutableArguments>([](LoadedExecutableArguments*) -> Error* { return nullptr; });
   f[kLoadedExecutableGetExecutable] = Returning<GetExecutable>([](GetExecutable* a) -> Error* {
     a->of = new Executable{"jit_train_step"};
+    ++executables;
     return nullptr;
   });
   f[kLoadedExecutableExecute] = Returning<Execute>(&Run);
@@ -181,4 +188,5 @@ extern "C" const pjrt::Api* GetPjrtApi() {
 
 // For the program, which has no client.
 extern "C" pjrt::LoadedExecutable* TheExecutable() { return &pjrt::loaded; }
+extern "C" int LiveExecutables() { return pjrt::executables; }
 extern "C" pjrt::Memory* HostMemory() { return &pjrt::memories[1]; }

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// usage: use_pjrt PLUGIN
-// Uses a plugin as JAX does. Of each step it keeps one of the two results.
+// usage: use_pjrt PLUGIN [threads]
+// Uses a plugin as JAX does. Of each step it keeps one of the two results. With the second argument, threads execute
+// the same first.
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
+#include <vector>
 
 #include "interpose/frameworks/xla/pjrt_abi.h"
 
 using namespace vramtrack;  // NOLINT
 
 namespace {
+
+constexpr int kThreads = 8;
 
 const pjrt::Api* api;
 
@@ -49,9 +55,40 @@ void Delete(pjrt::Buffer* buffer) {
   Check(pjrt::kBufferDelete, &deletion);
 }
 
+// The results are in `outputs`. The weights are taken over.
+void Execute(pjrt::LoadedExecutable* executable, pjrt::Buffer* weights, pjrt::Buffer* batch, pjrt::Buffer** outputs) {
+  pjrt::Buffer* inputs[] = {weights, batch};
+  pjrt::Buffer** input_list = inputs;
+  pjrt::Execute run = {};
+  run.executable = executable;
+  run.arguments = &input_list;
+  run.devices = 1;
+  run.argument_count = 2;
+  run.outputs = &outputs;
+  Check(pjrt::kLoadedExecutableExecute, &run);
+}
+
+// Threads that execute it for the first time, all at once.
+void ExecuteInThreads(pjrt::LoadedExecutable* executable) {
+  std::atomic<int> ready{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      pjrt::Buffer *weights = FromHost(4096), *batch = FromHost(1000);
+      pjrt::Buffer* outputs[2] = {};
+      ++ready;
+      while (ready < kThreads) {
+      }
+      Execute(executable, weights, batch, outputs);
+      for (pjrt::Buffer* buffer : {weights, batch, outputs[0], outputs[1]}) Destroy(buffer);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
 }  // namespace
 
-int main(int, char** arguments) {
+int main(int count, char** arguments) {
   void* const plugin = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
   if (plugin == nullptr) return std::printf("%s\n", dlerror()), 1;
   using GetPjrtApi = const pjrt::Api* (*)();
@@ -59,20 +96,12 @@ int main(int, char** arguments) {
   if (api != reinterpret_cast<GetPjrtApi>(dlsym(plugin, "GetPjrtApi"))()) return std::puts("another table"), 1;
   auto* const executable = reinterpret_cast<pjrt::LoadedExecutable* (*)()>(dlsym(plugin, "TheExecutable"))();
   auto* const host = reinterpret_cast<pjrt::Memory* (*)()>(dlsym(plugin, "HostMemory"))();
+  if (count > 2) ExecuteInThreads(executable);
   pjrt::Buffer* weights = FromHost(4096);
   for (int step = 0; step < 60; ++step) {
     pjrt::Buffer* batch = FromHost(1000);
-    pjrt::Buffer* inputs[] = {weights, batch};
     pjrt::Buffer* outputs[2] = {};
-    pjrt::Buffer** input_list = inputs;
-    pjrt::Buffer** output_list = outputs;
-    pjrt::Execute run = {};
-    run.executable = executable;
-    run.arguments = &input_list;
-    run.devices = 1;
-    run.argument_count = 2;
-    run.outputs = &output_list;
-    Check(pjrt::kLoadedExecutableExecute, &run);
+    Execute(executable, weights, batch, outputs);
     Destroy(weights);  // was taken over
     weights = outputs[0];
     // Deleted arrays are destroyed later. outputs[1] leaks.
@@ -97,6 +126,8 @@ int main(int, char** arguments) {
   pjrt::LoadedExecutableArguments end = {};
   end.executable = executable;
   Check(pjrt::kLoadedExecutableDestroy, &end);
+  const int left = reinterpret_cast<int (*)()>(dlsym(plugin, "LiveExecutables"))();
+  if (left != 0) std::printf("%d executables are not destroyed\n", left);
   Destroy(weights);
   std::printf("fine\n");
 }
