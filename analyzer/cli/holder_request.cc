@@ -234,6 +234,10 @@ std::string WhyNotAnswered(const std::string& environment) {
                       ")");
 }
 
+std::string CannotBeWalked(const TracingProcess& process) {
+  return absl::StrCat("its Python cannot be walked (vramtrack info ", process.trace, " names it)");
+}
+
 HolderRequest::HolderRequest(TracingProcess process, MappedHeader header)
     : process_(std::move(process)), header_(std::move(header)) {
   walks_before_ = walks();
@@ -251,7 +255,7 @@ absl::StatusOr<HolderRequest> HolderRequest::Open(const TracingProcess& process)
   if ((header->Counter(schema::COUNTER_CONTROL).load() & schema::CONTROL_ANSWERS) == 0) {
     std::string obstacle = WhyNotAnswered(environment.str());
     if (obstacle.empty() && VariableIn(environment.str(), "VRAMTRACK_HOLDERS")) {
-      obstacle = absl::StrCat("its Python cannot be walked (vramtrack info ", process.trace, " names it)");
+      obstacle = CannotBeWalked(process);
     }
     if (!obstacle.empty()) return absl::FailedPreconditionError(absl::StrCat(name, ": ", obstacle));
   }

@@ -36,6 +36,9 @@ absl::StatusOr<std::vector<std::string>> TracesOfProcess(const std::string& targ
 // it); empty if it answers them, or if that is unknown.
 std::string WhyNotAnswered(const std::string& environment);
 
+// Returns that the Python of a process cannot be walked, and what names it.
+std::string CannotBeWalked(const TracingProcess& process);
+
 // One request to one process. Thread-compatible.
 class HolderRequest {
  public:
@@ -54,10 +57,10 @@ class HolderRequest {
  private:
   HolderRequest(TracingProcess process, MappedHeader header);
 
-  TracingProcess process_;
-  MappedHeader header_;
   bool answers() const;
 
+  TracingProcess process_;
+  MappedHeader header_;
   uint64_t walks_before_ = 0;
   bool answered_before_ = false;
   State state_ = State::kWaiting;

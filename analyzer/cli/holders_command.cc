@@ -80,7 +80,7 @@ int RunHolders(const HoldersOptions& options) {
                          " shows why)"));
         break;
       case HolderRequest::State::kRefused:
-        Say(absl::StrCat(name, ": its Python cannot be walked (vramtrack info ", process.trace, " names it)"));
+        Say(absl::StrCat(name, ": ", CannotBeWalked(process)));
         break;
     }
     code = kExitNotEnoughEvidence;

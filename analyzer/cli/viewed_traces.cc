@@ -241,14 +241,17 @@ ViewedTraces::Clock::time_point ViewedTraces::NextAfter(Clock::time_point begin)
          std::max(std::chrono::duration_cast<Clock::duration>(least), kIdleShare * (Clock::now() - begin));
 }
 
+absl::StatusOr<WorkerProcess::Fields> ViewedTraces::Ask(const char* what, const View& view, std::string last) {
+  return reader_.Ask({what, view.path, Flag(view.run_id.has_value()), view.run_id.value_or(""), std::move(last)});
+}
+
 void ViewedTraces::Read(View* view) {
   LiveState state = view->state;  // only this thread changes it
   state.listed = listed_;
   const Clock::time_point begin = Clock::now();
   // A job that runs may write without a sign that it does.
   absl::StatusOr<WorkerProcess::Fields> answer =
-      reader_.Ask({"read", view->path, Flag(view->run_id.has_value()), view->run_id.value_or(""),
-                   state.ended && state.trouble.empty() ? view->signature : ""});
+      Ask("read", *view, state.ended && state.trouble.empty() ? view->signature : "");
   view->next_report = NextAfter(begin);
   view->next_check = NextAfter(Clock::now());
   bool has_new_data = false;
@@ -275,8 +278,7 @@ void ViewedTraces::Look(View* view) {
   // earlier, the less that is.
   const bool first = view->next_look == Clock::time_point::min();
   const bool reads = first || (begin >= view->next_look && view->next_report - begin > kLongWait);
-  const absl::StatusOr<WorkerProcess::Fields> answer =
-      reader_.Ask({"look", view->path, Flag(view->run_id.has_value()), view->run_id.value_or(""), Flag(reads)});
+  const absl::StatusOr<WorkerProcess::Fields> answer = Ask("look", *view, Flag(reads));
   if (reads) view->next_look = NextAfter(begin);
   view->next_check = NextAfter(Clock::now());
   // The next report says what is wrong.

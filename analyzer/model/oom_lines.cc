@@ -89,6 +89,11 @@ std::optional<ReportOom::Answer> OomLines::AnswerOf(const ReportOom& oom) const 
   return answer;
 }
 
+bool DeviceHadRoom(const ReportOom& oom) {
+  return oom.level == Level::kFramework && oom.device_free &&
+         *oom.device_free >= std::max(oom.requested, oom.segment_bytes.value_or(0));
+}
+
 void AnswerFailures(Report* report) {
   if (report->oom.empty()) return;
   const OomLines lines(*report);

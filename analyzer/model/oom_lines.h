@@ -43,6 +43,10 @@ class OomLines {
   std::unordered_map<std::string, const ReportSite*> by_id_;
 };
 
+// Returns whether the device had room for what a framework's allocator asked of it: something else forbade it, and
+// would do so with other settings of the allocator.
+bool DeviceHadRoom(const ReportOom& oom);
+
 // Sets the answers of all failed allocations. The sites of the report must have their ids.
 void AnswerFailures(Report* report);
 

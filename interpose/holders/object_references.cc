@@ -28,7 +28,7 @@ void ObjectWalk::ReachAt(uint64_t address, ObjectKind kind, Step step, uint16_t 
   }
   Entry& entry = reached_[found];
   if ((entry.flags & kExpanded) != 0) return;
-  // The variables of a module that sys.modules has are its own, whoever refers to them: a function, a frame.
+  // A module in sys.modules owns its variables. A function or a frame that refers to them does not change that.
   if (entry.step == schema::HOLDER_MODULE) return;
   const bool waits = (entry.flags & kUnreached) == 0;
   if (of_module) flags |= kEarly;

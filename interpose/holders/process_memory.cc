@@ -27,8 +27,8 @@ uint64_t Hex(const char** at, const char* end) {
 
 constexpr uint64_t kChunkFlags = 7, kPreviousInUse = 1;
 
-// Whether a word may be the header of a chunk of glibc's malloc. The counts that std::make_shared puts before an object
-// are two numbers of 32 bits, of which the upper one is never 0: no such object is in a chunk of that size.
+// Whether a word may be the header of a chunk of glibc's malloc. std::make_shared puts two counts of 32 bits before an
+// object. The upper one is never 0, so together they are a larger number than the size of any chunk that is accepted.
 bool IsChunk(uint64_t header) {
   constexpr uint64_t kLeast = 32, kMost = uint64_t{1} << 32;
   return (header & 8) == 0 && (header & ~kChunkFlags) >= kLeast && (header & ~kChunkFlags) < kMost;

@@ -14,6 +14,7 @@
 #include "analyzer/findings/fragmentation/reserve_findings.h"
 #include "analyzer/findings/fragmentation/segment_map_findings.h"
 #include "analyzer/fragmentation/torch_allocator/what_if.h"
+#include "analyzer/model/oom_lines.h"
 
 namespace vramtrack {
 namespace {
@@ -153,13 +154,8 @@ WhatIf TrySettings(const ProcessAnalysis& analysis, const Scope& scope, const to
   return outcome;
 }
 
-// The device had room for the segment, so something else forbade it, which would forbid it with other settings too.
-bool HadRoom(const ReportOom& oom) {
-  return oom.device_free && *oom.device_free >= std::max(oom.requested, oom.segment_bytes.value_or(0));
-}
-
 void DescribeFits(const WhatIf& outcome, const OutOfMemory& failed, ReportOom* oom) {
-  if (HadRoom(*oom)) return;
+  if (DeviceHadRoom(*oom)) return;
   for (const WhatIf::Failure& failure : outcome.failures) {
     if (failure.ticks != failed.ticks || failure.requested != failed.requested) continue;
     for (const auto& fit : failure.would_fit) {

@@ -105,7 +105,7 @@ void WriteMore(size_t all, size_t shown, Page* page) {
 std::string CauseWords(const ReportOom& oom) {
   if (oom.cause == OomCause::kAmount) return "Not enough memory was left.";
   if (oom.cause == OomCause::kContiguity) return "Enough memory was free, but fragmented: no piece was large enough.";
-  if (oom.level == Level::kFramework && oom.device_free && *oom.device_free >= oom.requested) {
+  if (DeviceHadRoom(oom)) {
     return "The device had room, so the cause is unclear: a limit of the process (such as PyTorch's "
            "set_per_process_memory_fraction), or memory of other processes.";
   }

@@ -6,10 +6,9 @@
 #include <cstring>
 
 #include "interpose/base/spin_lock.h"
-#include "interpose/hooks/table/call.h"
+#include "interpose/hooks/table/marks.h"
 #include "interpose/hooks/table/real_entry.h"
 #include "interpose/loader/loaded_object.h"
-#include "interpose/session/early_marks.h"
 #include "interpose/session/mark_names.h"
 
 namespace vramtrack {
@@ -18,15 +17,6 @@ namespace {
 // TensorFlow calls the graph of a function `step` "__inference_step_42".
 constexpr char kPrefix[] = "__inference_";
 
-void Mark(schema::MarkKind kind, const char* name) {
-  if (Session::Running() == nullptr) return NoteEarlyMark(kind, nullptr, name, 0);
-  Call call(kNoFamily);
-  if (!call.active()) return;
-  MarkName mark;
-  if (name != nullptr) mark = NameOf(name, nullptr, call.session(), call.lane());
-  call.Mark(kind, mark.id, mark.number);
-}
-
 __attribute__((noinline)) void BeginFunction(const char* name) {
   char text[PlainName::kMaxBytes];
   strncpy(text, name + sizeof kPrefix - 1, sizeof text - 1);
@@ -34,7 +24,7 @@ __attribute__((noinline)) void BeginFunction(const char* name) {
   // The number tells apart versions of the function for other shapes.
   char* const number = strrchr(text, '_');
   if (number != nullptr && number != text) *number = '\0';
-  Mark(schema::MARK_RANGE_PUSH, text);
+  RecordMark(schema::MARK_RANGE_PUSH, nullptr, text);
 }
 
 using NameFunction = const char* (*)(void* operation, void* status);
@@ -79,5 +69,5 @@ extern "C" __attribute__((visibility("default"))) void TFE_Execute(void* operati
   const bool function = strncmp(name, kPrefix, sizeof kPrefix - 1) == 0;
   if (function) BeginFunction(name);
   reinterpret_cast<void (*)(void*, void**, int*, void*)>(real)(operation, results, count, status);
-  if (function) Mark(schema::MARK_RANGE_POP, nullptr);
+  if (function) RecordMark(schema::MARK_RANGE_POP, nullptr, nullptr);
 }

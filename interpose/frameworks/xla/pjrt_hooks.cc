@@ -15,6 +15,7 @@
 #include "interpose/base/spin_lock.h"
 #include "interpose/frameworks/allocator.h"
 #include "interpose/frameworks/xla/pjrt_abi.h"
+#include "interpose/hooks/table/marks.h"
 #include "interpose/loader/loaded_object.h"
 #include "interpose/session/mark_names.h"
 
@@ -39,6 +40,7 @@ SpinLock learning;  // of an executable
 ConcurrentTable executables;
 constexpr int kNeedBits = 40;
 constexpr uint64_t kNeedUnit = 256;  // of XLA's allocations
+constexpr uint64_t kNothing = uint64_t{1} << kNeedBits;
 // By LoadedExecutable: its Executable, which has its name. It is kept as long as the other.
 ConcurrentTable named;
 
@@ -99,8 +101,8 @@ class Calls {
     *needed = (known & ((uint64_t{1} << kNeedBits) - 1)) * kNeedUnit;
   }
 
-  // The bytes of which the message of a failure speaks: "trying to allocate 1.50GiB." or "allocate 1234 bytes"; 0 if it
-  // does not.
+  // Reads the requested bytes from the message of a failure, "... trying to allocate 1.50GiB." or "... allocate 1234
+  // bytes". Returns 0 if the message does not have them.
   uint64_t RequestedBytes(pjrt::Error* error) const {
     pjrt::ErrorMessage asked = {};
     asked.struct_size = sizeof asked;
@@ -188,7 +190,6 @@ class Calls {
 
   // Several threads may execute it for the first time.
   __attribute__((noinline, cold)) uint64_t LearnOnce(pjrt::LoadedExecutable* loaded) const {
-    constexpr uint64_t kNothing = uint64_t{1} << kNeedBits;
     const SpinLockHolder holder(&learning);
     if (!holder.held()) return kNothing;
     const uint64_t known = executables.Find(AddressOf(loaded));
@@ -201,7 +202,7 @@ class Calls {
   uint64_t Learn(pjrt::LoadedExecutable* loaded) const {
     pjrt::GetExecutable of = {};
     of.executable = loaded;
-    if (!Ask(pjrt::kLoadedExecutableGetExecutable, &of)) return uint64_t{1} << kNeedBits;
+    if (!Ask(pjrt::kLoadedExecutableGetExecutable, &of)) return kNothing;
     pjrt::NumOutputs results = {};
     results.executable = of.of;
     if (!Ask(pjrt::kExecutableNumOutputs, &results)) results.outputs = 0;
@@ -235,29 +236,26 @@ void End(const Calls& calls, Call* call, pjrt::Buffer* buffer) {
   if (device >= 0) BlockFreed(call, AddressOf(buffer), device);
 }
 
+// Records an error of the plugin if it is that memory ran out.
+void Fail(const Calls& calls, Call* call, pjrt::Error* error) {
+  if (calls.IsOutOfMemory(error)) BlockFailed(call, calls.RequestedBytes(error), kCurrentDevice);
+}
+
 // An execution as a range, from which steps are found. The first of each executable is not one: its name is not known.
 class Range {
  public:
   Range(const Calls& calls, pjrt::LoadedExecutable* executable) {
     char text[PlainName::kMaxBytes];
     open_ = Session::Running() != nullptr && calls.NameOf(executable, text, sizeof text);
-    if (open_) Mark(schema::MARK_RANGE_PUSH, text);
+    if (open_) RecordMark(schema::MARK_RANGE_PUSH, nullptr, text);
   }
   ~Range() {
-    if (open_) Mark(schema::MARK_RANGE_POP, nullptr);
+    if (open_) RecordMark(schema::MARK_RANGE_POP, nullptr, nullptr);
   }
   Range(const Range&) = delete;
   Range& operator=(const Range&) = delete;
 
  private:
-  static void Mark(schema::MarkKind kind, const char* name) {
-    Call call(kNoFamily);
-    if (!call.active()) return;
-    MarkName mark;
-    if (name != nullptr) mark = NameOf(name, nullptr, call.session(), call.lane());
-    call.Mark(kind, mark.id, mark.number);
-  }
-
   bool open_;
 };
 
@@ -274,8 +272,8 @@ struct Hooks {
     if (!call.active()) return error;
     if (error == nullptr) {
       if (*buffer != nullptr) Record(calls, &call, *buffer);
-    } else if (calls.IsOutOfMemory(error)) {
-      BlockFailed(&call, calls.RequestedBytes(error), kCurrentDevice);
+    } else {
+      Fail(calls, &call, error);
     }
     return error;
   }
@@ -311,7 +309,7 @@ struct Hooks {
     Call call(kBlocks);
     if (!call.active()) return error;
     if (error != nullptr) {
-      if (calls.IsOutOfMemory(error)) BlockFailed(&call, calls.RequestedBytes(error), kCurrentDevice);
+      Fail(calls, &call, error);
       return error;
     }
     size_t results = 0;
@@ -341,8 +339,9 @@ struct Hooks {
   }
 
   static pjrt::Error* DestroyExecutable(void* arguments) {
-    Real().Forget(static_cast<pjrt::LoadedExecutableArguments*>(arguments)->executable);
-    return Real().Get(pjrt::kLoadedExecutableDestroy)(arguments);
+    const Calls calls = Real();
+    calls.Forget(static_cast<pjrt::LoadedExecutableArguments*>(arguments)->executable);
+    return calls.Get(pjrt::kLoadedExecutableDestroy)(arguments);
   }
 
   // The plugin's table is made once and stays.

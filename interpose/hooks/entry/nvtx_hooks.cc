@@ -11,6 +11,7 @@
 #include <cwchar>
 
 #include "interpose/hooks/table/call.h"
+#include "interpose/hooks/table/marks.h"
 #include "interpose/hooks/table/nvtx_abi.h"
 #include "interpose/session/early_marks.h"
 #include "interpose/session/mark_names.h"
@@ -55,42 +56,28 @@ class Narrow {
 // Ranges that start and end are numbered over all threads, from 1.
 std::atomic<uint64_t> ranges_started;
 
-// A mark is no reason to begin recording. `id`: of a range that starts or ends, otherwise 0.
-void Note(schema::MarkKind kind, const char* domain, const char* message, uint64_t id = 0) {
-  if (Session::Running() == nullptr) return NoteEarlyMark(kind, domain, message, id);
-  Call call(kNoFamily);
-  if (!call.active()) return;
-  MarkName name;
-  if (message != nullptr) {
-    name = NameOf(message, domain, call.session(), call.lane());
-  } else if (kind != schema::MARK_RANGE_END) {
-    name.id = DomainName(domain, call.session(), call.lane());
-  }
-  call.Mark(kind, name.id, id != 0 ? id : name.number);
-}
-
 void NoteWide(schema::MarkKind kind, const char* domain, const wchar_t* message, uint64_t id = 0) {
-  Note(kind, domain, message == nullptr ? nullptr : Narrow(message).text(), id);
+  RecordMark(kind, domain, message == nullptr ? nullptr : Narrow(message).text(), id);
 }
 
 void NoteEx(schema::MarkKind kind, const void* domain, const EventAttributes* attributes, uint64_t id = 0) {
   const auto* const of = static_cast<const char*>(domain);
-  if (attributes == nullptr || attributes->size < sizeof(EventAttributes)) return Note(kind, of, nullptr, id);
+  if (attributes == nullptr || attributes->size < sizeof(EventAttributes)) return RecordMark(kind, of, nullptr, id);
   switch (attributes->message_type) {
     case kAscii:
     case kRegistered:
-      return Note(kind, of, static_cast<const char*>(attributes->message), id);
+      return RecordMark(kind, of, static_cast<const char*>(attributes->message), id);
     case kUnicode:
       return NoteWide(kind, of, static_cast<const wchar_t*>(attributes->message), id);
     default:
-      return Note(kind, of, nullptr, id);
+      return RecordMark(kind, of, nullptr, id);
   }
 }
 
 uint64_t NextRange() { return ranges_started.fetch_add(1, std::memory_order_relaxed) + 1; }
 
 void MarkEx(const EventAttributes* attributes) { NoteEx(schema::MARK_INSTANT, nullptr, attributes); }
-void MarkA(const char* message) { Note(schema::MARK_INSTANT, nullptr, message); }
+void MarkA(const char* message) { RecordMark(schema::MARK_INSTANT, nullptr, message); }
 void MarkW(const wchar_t* message) { NoteWide(schema::MARK_INSTANT, nullptr, message); }
 
 uint64_t DomainRangeStartEx(const void* domain, const EventAttributes* attributes) {
@@ -101,7 +88,7 @@ uint64_t DomainRangeStartEx(const void* domain, const EventAttributes* attribute
 uint64_t RangeStartEx(const EventAttributes* attributes) { return DomainRangeStartEx(nullptr, attributes); }
 uint64_t RangeStartA(const char* message) {
   const uint64_t id = NextRange();
-  Note(schema::MARK_RANGE_START, nullptr, message, id);
+  RecordMark(schema::MARK_RANGE_START, nullptr, message, id);
   return id;
 }
 uint64_t RangeStartW(const wchar_t* message) {
@@ -112,7 +99,7 @@ uint64_t RangeStartW(const wchar_t* message) {
 // Numbers are of all domains. One that was started before this tool was asked is none of them.
 void DomainRangeEnd(const void*, uint64_t id) {
   if (id != 0 && id <= ranges_started.load(std::memory_order_relaxed)) {
-    Note(schema::MARK_RANGE_END, nullptr, nullptr, id);
+    RecordMark(schema::MARK_RANGE_END, nullptr, nullptr, id);
   }
 }
 void RangeEnd(uint64_t id) { DomainRangeEnd(nullptr, id); }
@@ -123,7 +110,7 @@ int DomainRangePushEx(const void* domain, const EventAttributes* attributes) {
 }
 int RangePushEx(const EventAttributes* attributes) { return DomainRangePushEx(nullptr, attributes); }
 int RangePushA(const char* message) {
-  Note(schema::MARK_RANGE_PUSH, nullptr, message);
+  RecordMark(schema::MARK_RANGE_PUSH, nullptr, message);
   return kNoTracking;
 }
 int RangePushW(const wchar_t* message) {
@@ -131,7 +118,7 @@ int RangePushW(const wchar_t* message) {
   return kNoTracking;
 }
 int DomainRangePop(const void* domain) {
-  Note(schema::MARK_RANGE_POP, static_cast<const char*>(domain), nullptr);
+  RecordMark(schema::MARK_RANGE_POP, static_cast<const char*>(domain), nullptr);
   return kNoTracking;
 }
 int RangePop() { return DomainRangePop(nullptr); }

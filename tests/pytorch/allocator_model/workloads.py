@@ -127,7 +127,7 @@ def holes():
 
 
 def limited():
-    """`holes` on a device with room, of which the process may use a part."""
+    """Runs out of memory on a device with room, because the process may use a tenth of it only."""
     torch.cuda.set_per_process_memory_fraction(0.1)
     total = torch.cuda.get_device_properties(0).total_memory >> 20
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cache in an installed library, of which the script only knows a function."""
+"""An installed library has a cache. The script imports a function of the library, and not the cache."""
 import os
 import sys
 
