@@ -52,6 +52,19 @@ pinned_environment() {
   cp "$2" "$1/.made-from"
 }
 
+# package_test NAME: runs tests/NAME/NAME_test.py with an environment of the wheels of tools/lib/NAME.txt, and does not return.
+package_test() {
+  local environment=$root/.venv/$1
+  cd "$root"
+  mkdir -p "$deps"
+  pinned_environment "$environment" "$root/tools/lib/$1.txt" || {
+    echo "0 passed, 0 failed, 1 skipped"
+    exit 77
+  }
+  tools/bazel build --noshow_progress //analyzer:vramtrack //interpose:libvramtrack.so </dev/null
+  exec python3 "tests/$1/$1_test.py" "$environment/bin/python" .bazel/bin/analyzer/vramtrack
+}
+
 # unpack_wheels TABLE INNER-FOLDER TARGET: the inner folder of the unpacked wheels becomes TARGET.
 unpack_wheels() {
   local table=$1 inner=$2 target=$3 names

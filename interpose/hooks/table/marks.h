@@ -8,8 +8,9 @@
 
 namespace vramtrack {
 
-// Records a mark with its call stack, or notes it until recording begins: a mark is no reason to begin. `domain` and
-// `message` may be null. `id`: of a range that starts or ends, otherwise 0. For hooks, outside of a Call.
+// Records a mark with its call stack. Before recording has begun, the mark is kept until it begins; a mark does not
+// begin it. `domain` and `message` may be null. `id`: of a range that starts or ends, otherwise 0. To be called outside
+// of a Call. Thread-safe.
 void RecordMark(schema::MarkKind kind, const char* domain, const char* message, uint64_t id = 0);
 
 }  // namespace vramtrack
