@@ -49,8 +49,9 @@ bool IsHexWord(std::string_view word) {
   return digit && word.size() >= 6;
 }
 
-// XLA pushes ranges while it compiles, some for each kernel.
-bool IsOfCompiler(std::string_view name) { return StartsWith(name, "TSL:Xla"); }
+// XLA pushes ranges while it compiles, and one for each kernel and each CUDA graph that a function runs: a function's graphs, and
+// those of another, may have one name.
+bool IsInsideXla(std::string_view name) { return StartsWith(name, "TSL:Xla") || StartsWith(name, "TSL:Thunk:"); }
 
 }  // namespace
 
@@ -520,7 +521,7 @@ void StepCandidates::MakeCandidates() {
       optimizers.insert(optimizers.end(), group.marks.begin(), group.marks.end());
       ++calls;
     }
-    if (!group.marks.empty() && !IsOfCompiler(key.name)) OfferGroup(key, &group);
+    if (!group.marks.empty() && !IsInsideXla(key.name)) OfferGroup(key, &group);
   }
   groups_.clear();
   group_of_name_.clear();

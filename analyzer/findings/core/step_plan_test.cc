@@ -62,6 +62,21 @@ TEST(PlanSteps, AnEvaluationAfterAShortTrainingIsAPhase) {
   EXPECT_EQ(Leaks(*trace), 0);
 }
 
+// Names as JAX 0.11 pushes them on an H100.
+TEST(PlanSteps, WhatAFunctionOfXlaRunsIsNoStep) {
+  JobBuilder program;
+  program.trace().DefineName(0, 1, "TSL:Thunk:#hlo_op=command_buffer_##");
+  for (int step = 0; step < 60; ++step) {
+    program.Mark(schema::MARK_RANGE_PUSH, 1, 1);
+    std::vector<JobObject> objects;
+    for (int i = 0; i < 4; ++i) objects.push_back(program.Allocate(2, kMiB));
+    for (const JobObject& object : objects) program.Free(object);
+    program.Mark(schema::MARK_RANGE_POP, 1, 1);
+  }
+  const TestTrace trace(program.Finish());
+  EXPECT_NE(PlanSteps(*trace).source, StepSource::kNvtx);
+}
+
 // A model of some hundred layers is read, and that is all.
 TEST(PlanSteps, ALoopThatOnlyTakesIsSetUp) {
   for (const uint32_t lines : {1, 2, 3, 9}) {

@@ -39,6 +39,11 @@ const char* FindVariant(const char* base, int version, bool* known) {
   return best;
 }
 
+bool IsOfVersion(const std::string& name) {
+  const size_t end = name.rfind("_v");
+  return end != std::string::npos && end + 3 == name.size() && name[end + 2] >= '2' && name[end + 2] <= '9';
+}
+
 int DriverVersion() {
   int version;
   cuDriverGetVersion(&version);
@@ -53,6 +58,11 @@ CUresult Find(const char* symbol, void** function, int version, cuuint64_t flags
   *function = nullptr;
   if (version > DriverVersion()) return CUDA_ERROR_INVALID_VALUE;
   bool known;
+  // As the driver: it knows no name of a version.
+  if (IsOfVersion(symbol)) {
+    *status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    return CUDA_SUCCESS;
+  }
   const char* variant = FindVariant(symbol, version, &known);
   const std::string name = variant != nullptr ? variant : symbol;
   *status = CU_GET_PROC_ADDRESS_SUCCESS;

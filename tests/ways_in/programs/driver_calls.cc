@@ -74,11 +74,12 @@ Function* Get(Function* symbol, const char* base, const char* exported, int vers
 #else
 #define SYMBOL(name) &name
 #endif
-#define DRIVER(name, version) Get(SYMBOL(name), #name, EXPORTED(name), version)
-#define CALL(name, version, ...)                               \
-  do {                                                         \
-    const CUresult error = DRIVER(name, version)(__VA_ARGS__); \
-    if (error != CUDA_SUCCESS) tally.Wrong(#name, (int)error); \
+// A macro between this one and Get() would turn #name into the name of the newest version: the driver knows cuMemAlloc, and not
+// cuMemAlloc_v2.
+#define CALL(name, version, ...)                                                                    \
+  do {                                                                                              \
+    const CUresult error = Get(SYMBOL(name), #name, EXPORTED(name), version)(__VA_ARGS__);          \
+    if (error != CUDA_SUCCESS) tally.Wrong(#name, (int)error);                                      \
   } while (false)
 
 void DeviceMemory() {
@@ -96,7 +97,7 @@ void DeviceMemory() {
   tally.Freed("pitched");
   CALL(cuMemFree, 3020, c);
   tally.Freed("managed");
-  if (DRIVER(cuMemAlloc, 3020)(&a, size_t{1} << 60) == CUDA_ERROR_OUT_OF_MEMORY) tally.Failed("device");
+  if (Get(SYMBOL(cuMemAlloc), "cuMemAlloc", EXPORTED(cuMemAlloc), 3020)(&a, size_t{1} << 60) == CUDA_ERROR_OUT_OF_MEMORY) tally.Failed("device");
 }
 
 void Arrays() {
