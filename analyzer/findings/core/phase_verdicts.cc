@@ -67,15 +67,6 @@ void MoveTo(Step begin, LeakVerdict* verdict) {
   if (verdict->onset_step) *verdict->onset_step += begin;
 }
 
-// `why`: a sentence without a full stop.
-void Doubt(const std::string& why, LeakVerdict* verdict) {
-  verdict->verdict = Verdict::kInsufficientEvidence;
-  verdict->further_steps_needed = 0;
-  verdict->onset_step.reset();
-  verdict->doubt = why;
-  if (!verdict->explanation.empty()) absl::StrAppend(&verdict->explanation, "; but ", why);
-}
-
 // The job says itself what its steps are, or an optimizer does.
 bool IsTraining(const PlannedPhase& phase) {
   return phase.source == StepSource::kMarks || phase.source == StepSource::kOptimizer;
@@ -88,6 +79,14 @@ std::string WithinLastSteps(const RunPhase& phase) {
 }
 
 }  // namespace
+
+void Doubt(const std::string& why, LeakVerdict* verdict) {
+  verdict->verdict = Verdict::kInsufficientEvidence;
+  verdict->further_steps_needed = 0;
+  verdict->onset_step.reset();
+  verdict->doubt = why;
+  if (!verdict->explanation.empty()) absl::StrAppend(&verdict->explanation, "; but ", why);
+}
 
 std::vector<RunPhase> PhasesOf(const StepClock& clock, const std::vector<float>& all) {
   const std::vector<StepClock::PhaseStart>& starts = clock.phase_starts();

@@ -6,6 +6,7 @@
 #define ANALYZER_FINDINGS_CORE_PHASE_VERDICTS_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "analyzer/leaks/cohort.h"
@@ -41,6 +42,9 @@ struct PhaseVerdict {
 // insufficient_evidence: memory that the program sets up there, collects for a result, or needs later, looks the same.
 PhaseVerdict JudgeInPhases(const SiteHistory& history, const RunShape& run, const std::vector<RunPhase>& phases,
                            const SiteContext& context, JudgeDetail detail);
+
+// Makes a verdict insufficient_evidence that no further steps will change. `why`: a sentence without a full stop.
+void Doubt(const std::string& why, LeakVerdict* verdict);
 
 // Changes a verdict of growth by replacement that holds only for the last phase, after the training, to
 // insufficient_evidence. `levels`: those that the verdict was made of.

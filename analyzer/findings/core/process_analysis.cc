@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/strings/str_cat.h"
+#include "analyzer/attribution/library_pool.h"
 #include "analyzer/findings/core/device_findings.h"
 #include "analyzer/findings/core/sites_in_one.h"
 #include "analyzer/findings/core/step_plan.h"
@@ -36,7 +38,7 @@ class SiteJudge {
  public:
   SiteJudge(const Trace& trace, const Ledger& ledger, const SiteHistories& histories,
             const std::vector<RunPhase>& phases, const std::map<DeviceIndex, FrameworkGrowth>& frameworks,
-            const UnseenMemory* unseen, uint64_t horizon_steps)
+            const UnseenMemory* unseen, uint64_t horizon_steps, StackSymbolizer* symbolizer)
       : trace_(trace),
         ledger_(ledger),
         histories_(histories),
@@ -44,6 +46,7 @@ class SiteJudge {
         frameworks_(frameworks),
         unseen_(unseen),
         horizon_steps_(horizon_steps),
+        symbolizer_(symbolizer),
         lost_share_(LostShare(trace, ledger)) {}
 
   // Segments of CUDA graphs' private pools are judged by themselves while ever more graphs are kept, which is why the
@@ -97,6 +100,7 @@ class SiteJudge {
     verdict.evidence.joint = together.size() > 1;
     const bool is_unseen = unseen_ != nullptr && unseen_->Has(site.key);
     DoubtWhatLossesExplain(history, is_unseen ? unseen_->lost_share : lost_share_, &verdict);
+    DoubtGrowthOfLibraryPool(site, &verdict);
     return verdict;
   }
 
@@ -114,6 +118,16 @@ class SiteJudge {
   }
 
  private:
+  void DoubtGrowthOfLibraryPool(const Site& site, LeakVerdict* verdict) const {
+    if (!IsLeak(verdict->verdict) || LevelOf(site) != Level::kDriver || IsSegmentSite(site)) return;
+    // Of CUDA's own pools each allocation is seen.
+    if (site.key.kind == schema::STREAM_ORDERED || site.key.kind == schema::POOL) return;
+    const LibraryPool* const pool = LibraryPoolOf(symbolizer_->Frames(site.key.stack));
+    if (pool == nullptr) return;
+    Doubt(absl::StrCat(pool->name, " takes more and more memory, and what it is for is not seen: ", pool->setting),
+          verdict);
+  }
+
   // A buffer has grown when its level changed so often.
   static constexpr size_t kFewestLevels = 3;
 
@@ -150,6 +164,7 @@ class SiteJudge {
   const std::map<DeviceIndex, FrameworkGrowth>& frameworks_;
   const UnseenMemory* unseen_;
   uint64_t horizon_steps_;
+  StackSymbolizer* symbolizer_;
   double lost_share_;
   bool graphs_leak_ = false;
   std::map<DeviceIndex, RunShape> shapes_;  // by device
@@ -215,7 +230,7 @@ void ProcessAnalysis::JudgeSites() {
   run_ = ShapeOfRun(ledger, histories, run_phases_, 0, options_.horizon_steps);
   frameworks_ = GrowthOfFrameworks(ledger, run_);
   SiteJudge judge(trace_, ledger, histories, run_phases_, frameworks_, activities_ ? &activities_->unseen() : nullptr,
-                  options_.horizon_steps);
+                  options_.horizon_steps, &raw_);
   verdicts_.reserve(ledger.sites().size());
   phase_of_site_.resize(ledger.sites().size());
   for (const SiteIndex i : ledger.sites().indices()) {

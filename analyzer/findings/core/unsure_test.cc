@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "analyzer/findings/testing/find_in_job.h"
@@ -12,6 +13,7 @@ namespace vramtrack {
 namespace {
 
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -52,6 +54,26 @@ TEST(Unsure, GraphsThatWereMadeWithinTheStepsAreNoReason) {
     EXPECT_EQ(findings.steps.count, static_cast<uint64_t>(steps));
     EXPECT_THAT(findings.unsure, Not(Contains(HasSubstr("graph")))) << steps;
   }
+}
+
+// The line that makes a pool grow is not the one that keeps its blocks.
+TEST(Unsure, GrowthOfALibrarysPoolIsNoLeakOfALine) {
+  JobBuilder job;
+  job.trace().DefineModule(0, 2, "/site-packages/cupy/cuda/memory.cpython-312-x86_64-linux-gnu.so", 0x20000000,
+                           0x20000000, 0x30000000);
+  job.DefineNative(4, {0x20001000});
+  for (int step = 0; step < 60; ++step) {
+    Work(&job);
+    job.Allocate(4, kMiB);
+    job.EndStep();
+  }
+  const ProcessFindings findings = FindInJob(&job);
+  EXPECT_THAT(findings.unsure, Contains(HasSubstr("CuPy's memory pool takes more and more memory")));
+  std::vector<std::string> leak;
+  for (const ReportSite& site : findings.sites) {
+    if (IsLeak(site.verdict)) leak.push_back(site.owner);
+  }
+  EXPECT_THAT(leak, ElementsAre("job"));
 }
 
 TEST(Unsure, WhatCannotBeJudgedDoesNotHideBehindASteadySiteOfTheSameLine) {

@@ -473,7 +473,8 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
     }
     if (device.unattributed_bytes != 0) {
       Row("unattributed",
-          BytesText(device.unattributed_bytes) + ": the CUDA context, other processes, libraries that were not traced", page);
+          BytesText(device.unattributed_bytes) + ": the CUDA context, other processes, libraries that were not traced",
+          page);
     }
     if (device.work) Row("ran", WorkText(*device.work), page);
     if (!device.only_cupti.empty()) Row("only CUPTI saw", OnlyCuptiText(device), page);

@@ -61,6 +61,7 @@ CUresult Find(const char* symbol, void** function, int version, cuuint64_t flags
   // As the driver: it knows no name of a version.
   if (IsOfVersion(symbol)) {
     *status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    SIMCUDA_LOG_CALL("entry point %s: none, as it is the name of a version", symbol);
     return CUDA_SUCCESS;
   }
   const char* variant = FindVariant(symbol, version, &known);

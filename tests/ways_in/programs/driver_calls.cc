@@ -74,12 +74,12 @@ Function* Get(Function* symbol, const char* base, const char* exported, int vers
 #else
 #define SYMBOL(name) &name
 #endif
-// A macro between this one and Get() would turn #name into the name of the newest version: the driver knows cuMemAlloc, and not
-// cuMemAlloc_v2.
-#define CALL(name, version, ...)                                                                    \
-  do {                                                                                              \
-    const CUresult error = Get(SYMBOL(name), #name, EXPORTED(name), version)(__VA_ARGS__);          \
-    if (error != CUDA_SUCCESS) tally.Wrong(#name, (int)error);                                      \
+// A macro between this one and Get() would turn #name into the name of the newest version: the driver knows cuMemAlloc,
+// and not cuMemAlloc_v2.
+#define CALL(name, version, ...)                                                           \
+  do {                                                                                     \
+    const CUresult error = Get(SYMBOL(name), #name, EXPORTED(name), version)(__VA_ARGS__); \
+    if (error != CUDA_SUCCESS) tally.Wrong(#name, (int)error);                             \
   } while (false)
 
 void DeviceMemory() {
@@ -97,7 +97,9 @@ void DeviceMemory() {
   tally.Freed("pitched");
   CALL(cuMemFree, 3020, c);
   tally.Freed("managed");
-  if (Get(SYMBOL(cuMemAlloc), "cuMemAlloc", EXPORTED(cuMemAlloc), 3020)(&a, size_t{1} << 60) == CUDA_ERROR_OUT_OF_MEMORY) tally.Failed("device");
+  if (Get(SYMBOL(cuMemAlloc), "cuMemAlloc", EXPORTED(cuMemAlloc), 3020)(&a, size_t{1} << 60) ==
+      CUDA_ERROR_OUT_OF_MEMORY)
+    tally.Failed("device");
 }
 
 void Arrays() {
