@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Caching pools of libraries whose blocks the trace does not have. Such a pool takes memory from CUDA when none of its
-// free blocks fits. Whoever asks at that moment need not be who keeps the others, so no line can be blamed for its
-// growth.
+// free blocks fits. The code that asks at that moment need not be the code that keeps the others, so no line can be
+// blamed for its growth.
 #ifndef ANALYZER_ATTRIBUTION_LIBRARY_POOL_H_
 #define ANALYZER_ATTRIBUTION_LIBRARY_POOL_H_
 

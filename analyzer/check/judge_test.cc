@@ -49,6 +49,7 @@ Report Job(std::vector<ReportSite> sites) {
   device.peak.live = 100 * kMiB;
   device.peak.reserved = 120 * kMiB;
   device.peak.device_used = 150 * kMiB;
+  device.asked_free_memory = true;
   ReportGrowth growth;
   growth.bytes_per_step = growth.ci_low = growth.ci_high = 4.0 * kMiB;
   growth.steps_to_oom = 200;
@@ -216,6 +217,9 @@ TEST(Check, APercentageIsOfTheDevice) {
   EXPECT_EQ(at("reserved = \"11.72 %\""), "");
   EXPECT_EQ(at("reserved = \"11.71 %\""), "reserved");
   EXPECT_EQ(at("device_used = \"14.65 %\""), "");
+  EXPECT_EQ(at("device_used = \"14.64 %\""), "device-used");
+  job.devices[0].asked_free_memory = false;
+  EXPECT_EQ(ExitCodeOf(Judged(job, "budget.device_used = \"15 %\"")), 3) << "the CUDA context is missing";
   EXPECT_EQ(at("device_used = \"14.64 %\""), "device-used");
   const CheckReport check = Judged(job, "budget.peak = \"5 %\"");
   ASSERT_EQ(check.findings.size(), 1u);

@@ -74,7 +74,10 @@ Measured MeasureDevice(const Report& report, const ReportDevice& device, const L
   };
   measured["peak"] = size(static_cast<double>(device.peak.live));
   measured["reserved"] = size(reserved);
+  // Without the CUDA context it is too little: enough to break a limit, and not to keep one.
   measured["device_used"] = size(static_cast<double>(device.peak.device_used));
+  if (!device.asked_free_memory && measured["device_used"].value_or(0) <= limit.value)
+    measured["device_used"] = std::nullopt;
   measured["fragmentation"] = !limit.share ? unused : reserved > 0 ? unused / reserved : 0;
   measured["growth"] = std::nullopt;
   measured["steps_to_oom"] = measured["seconds_to_oom"] = std::nullopt;
@@ -140,6 +143,9 @@ Measured MeasureRank(const Report& report, const ReportRank& rank, const Limit& 
 }
 
 std::string WhyUnknown(const Report& report, const LimitKind& kind, const Limit& limit) {
+  if (kind.limit == &Limits::device_used) {
+    return "it is known only if the job asks the driver for its free memory, as torch.cuda.mem_get_info() does";
+  }
   if (kind.limit == &Limits::leak_total) return WhyNoRate(limit.per, PerOf(report));
   if (limit.share) return "the size of the device is not known";
   if (PerOf(report) != RatePer::kStep) return "the trace has no steps, and the limit for growth is per step";

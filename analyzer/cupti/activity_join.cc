@@ -165,6 +165,8 @@ void ActivityJoin::AddOnlyHooks(const Hooked& hooked) {
 
 void ActivityJoin::AddOnlyCupti(const Told& told, const Waiting& waiting) {
   const std::string library(ModuleName(stream_.Text(told.text)));
+  // The hook saw that call, and counts it in its own way: CUPTI tells of each level of a mipmapped array, for one.
+  if (IsTracer(library)) return;
   AddUnseen(told, waiting, library);
   OnlyCupti& sum = only_cupti_[{library, told.memory, told.device}];
   ++sum.allocations;

@@ -217,6 +217,20 @@ TEST(ActivityJoin, ArraysMeetByTheirSizes) {
   EXPECT_TRUE(result.join->only_hooks().empty());
 }
 
+// As NVIDIA's CUPTI 13.0 tells of a mipmapped array and of registered memory.
+TEST(ActivityJoin, WhatCameThroughAHookIsNotUnseen) {
+  Recording recording;
+  recording.Span(true, 1, "");
+  recording.Hook(1000, schema::MIPMAPPED_ARRAY, 0x55550001, 43520);
+  for (uint64_t i = 0; i < 4; ++i) {
+    recording.Tell(900, kActivityAllocated, 0x9000000 + (i << 21), 32768 >> 2 * i, "/lib/libvramtrack.so",
+                   kActivityArray);
+  }
+  const Joined result(recording.Finish(3000));
+  EXPECT_TRUE(result.join->only_cupti().empty());
+  EXPECT_EQ(result.ledger->sites().size(), 1u);
+}
+
 TEST(ActivityClock, FollowsADrift) {
   ActivityClock clock;
   for (uint64_t i = 1; i <= 10; ++i) clock.Add(i * 1000000000, i * 2000100000);

@@ -74,6 +74,19 @@ size_t SitesThatKept(const ProcessAnalysis& analysis) {
   return kept;
 }
 
+// Whether a site may have kept memory over and over where no steps are known. The first step begins with the run.
+bool MayKeepOutsideSteps(const ProcessAnalysis& analysis) {
+  const Sites& sites = analysis.ledger().sites();
+  for (const SiteIndex i : sites.indices()) {
+    if (LevelOf(sites[i]) == Level::kHandle) continue;
+    const SiteHistory history = analysis.histories().history(i);
+    if (sites[i].allocations >= history.born_objects + kFewestRepeats) return true;
+    if (!history.cohorts.empty() && history.cohorts[0].step == 0 && history.cohorts[0].live_objects >= kFewestRepeats)
+      return true;
+  }
+  return false;
+}
+
 // Why sites cannot be judged, each reason once; none if more steps would do.
 std::vector<std::string> Doubts(const ProcessAnalysis& analysis, const ProcessFindings& findings) {
   std::vector<std::string> doubts;
@@ -125,7 +138,7 @@ std::vector<std::string> WhatIsUnsure(ProcessAnalysis* analysis, const ProcessFi
     return unsure;
   }
   const bool too_few = findings.steps.count < kFewSteps && findings.further_steps_needed;
-  if (findings.steps.judged < kLeastJudged && !too_few) {
+  if (findings.steps.judged < kLeastJudged && !too_few && MayKeepOutsideSteps(*analysis)) {
     unsure.push_back(absl::StrFormat("the %s cover only %.0f %% of the run: a leak in the rest would not be seen",
                                      findings.steps.unit == StepUnit::kStep ? "steps that were found" : "windows",
                                      100 * findings.steps.judged));

@@ -21,7 +21,8 @@ TEST(PageUsage, RoundsAsTheDeviceDoes) {
   EXPECT_EQ(RoundedBytes(0, 512), 512u);
   EXPECT_EQ(RoundedBytes(0, 513), 1024u);
   EXPECT_EQ(RoundedBytes(0, kMiB - 1), kMiB);
-  EXPECT_EQ(RoundedBytes(0, kMiB), 2 * kMiB);
+  EXPECT_EQ(RoundedBytes(0, kMiB), kMiB);
+  EXPECT_EQ(RoundedBytes(0, kMiB + 1), 2 * kMiB);
   EXPECT_EQ(RoundedBytes(4 * kMiB, 2 * kMiB + 1), 4 * kMiB);
   // Not at a page's beginning: it shares its page.
   EXPECT_EQ(RoundedBytes(512, kMiB + 1), kMiB + 512);

@@ -59,6 +59,10 @@ class Judge {
     if (verdict_.verdict == Verdict::kInsufficientEvidence && detail_ == JudgeDetail::kWhole) FindFurtherSteps();
     if (!IsLeak(verdict_.verdict)) verdict_.onset_step.reset();
     if (detail_ == JudgeDetail::kWhole) verdict_.explanation = Explain(verdict_, history_, run_, context_);
+    const bool forever = verdict_.verdict == Verdict::kInsufficientEvidence && verdict_.further_steps_needed == 0;
+    if (detail_ == JudgeDetail::kWhole && forever && verdict_.doubt.empty()) {
+      verdict_.doubt = WhyUnjudged(verdict_, history_, run_, context_);
+    }
     return verdict_;
   }
 

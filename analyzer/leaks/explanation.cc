@@ -77,6 +77,22 @@ class Explainer {
     return "";
   }
 
+  std::string WhyUnjudged() const {
+    if (run_.steps == 0) return "the trace has no complete " + step_;
+    if (e_.tested.size() < kMinTestedSteps) {
+      return Count(history_.live_objects(), "object") + " stayed, but of " + Count(run_.steps, "complete " + step_) +
+             " only " + std::to_string(e_.tested.size()) + " can be judged (" + std::to_string(run_.warmup_end) +
+             " are warm-up; objects of the last " + std::to_string(e_.censor_margin) + " may still be in use)";
+    }
+    if (e_.may_be_freed_at_once) {
+      return std::to_string(LeakingSteps()) + " of " + Checked(e_.leaking.size()) +
+             " left objects, but all objects from before were freed at once, as a garbage collector does, and these "
+             "may be freed at once too";
+    }
+    return std::to_string(LeakingSteps()) + " of " + Checked(e_.leaking.size()) +
+           " left objects, too few to distinguish a leak from " + (e_.may_be_filling ? "a cache that fills" : "chance");
+  }
+
  private:
   // A job may count from -1.
   std::string StepName(Step step) const { return std::to_string(static_cast<int64_t>(run_.NumberOf(step))); }
@@ -238,25 +254,10 @@ class Explainer {
 
   std::string Insufficient() const {
     if (e_.buffer.trend != BufferTrend::kNone) return ReplacedInsufficient();
-    const std::string more = v_.further_steps_needed == 0
-                                 ? "more " + step_ + "s do not help"
-                                 : Count(v_.further_steps_needed, "more " + step_) + " are needed";
-    if (run_.steps == 0) return "the trace has no complete " + step_ + "; " + more;
-    if (e_.tested.size() < kMinTestedSteps) {
-      return Count(history_.live_objects(), "object") + " stayed, but of " + Count(run_.steps, "complete " + step_) +
-             " only " + std::to_string(e_.tested.size()) + " can be judged (" + std::to_string(run_.warmup_end) +
-             " are warm-up; objects of the last " + std::to_string(e_.censor_margin) + " may still be in use); " + more;
-    }
-    if (e_.may_be_freed_at_once) {
-      return std::to_string(LeakingSteps()) + " of " + Checked(e_.leaking.size()) +
-             " left objects, but all objects from before were freed at once, as a garbage collector does, and these "
-             "may be freed at once too; " +
-             (v_.further_steps_needed == 0 ? "" : "about ") + more;
-    }
-    return std::to_string(LeakingSteps()) + " of " + Checked(e_.leaking.size()) +
-           " left objects, too few to distinguish a leak from " +
-           (e_.may_be_filling ? "a cache that fills" : "chance") + "; " +
-           (v_.further_steps_needed == 0 ? "" : "about ") + more;
+    const std::string about = run_.steps > 0 && e_.tested.size() >= kMinTestedSteps ? "about " : "";
+    return WhyUnjudged() + "; " +
+           (v_.further_steps_needed == 0 ? "more " + step_ + "s do not help"
+                                         : about + Count(v_.further_steps_needed, "more " + step_) + " are needed");
   }
 
   const LeakVerdict& v_;
@@ -273,6 +274,11 @@ class Explainer {
 std::string Explain(const LeakVerdict& verdict, const SiteHistory& history, const RunShape& run,
                     const SiteContext& context, size_t sites) {
   return Explainer(verdict, history, run, context, sites).Text();
+}
+
+std::string WhyUnjudged(const LeakVerdict& verdict, const SiteHistory& history, const RunShape& run,
+                        const SiteContext& context) {
+  return Explainer(verdict, history, run, context, 1).WhyUnjudged();
 }
 
 }  // namespace vramtrack

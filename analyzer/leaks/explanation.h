@@ -16,6 +16,11 @@ namespace vramtrack {
 std::string Explain(const LeakVerdict& verdict, const SiteHistory& history, const RunShape& run,
                     const SiteContext& context, size_t sites = 1);
 
+// Returns why the site of such a verdict cannot be judged, as the first part of its explanation says it. The verdict
+// must be insufficient_evidence.
+std::string WhyUnjudged(const LeakVerdict& verdict, const SiteHistory& history, const RunShape& run,
+                        const SiteContext& context);
+
 }  // namespace vramtrack
 
 #endif  // ANALYZER_LEAKS_EXPLANATION_H_

@@ -28,6 +28,7 @@ void DoubtWhatLossesExplain(const SiteHistory& history, double lost_share, LeakV
   verdict->explanation = std::to_string(verdict->evidence.survivors.objects) +
                          " objects seem to have stayed, but in what the trace has lost about " +
                          std::to_string(std::llround(lost_frees)) + " more of this site were freed";
+  verdict->doubt = verdict->explanation;
 }
 
 }  // namespace vramtrack

@@ -16,11 +16,11 @@ namespace vramtrack {
 
 constexpr uint64_t kDevicePageBytes = 2u << 20;
 constexpr uint64_t kSmallGranuleBytes = 512;
-constexpr uint64_t kLargeAllocationBytes = 1u << 20;  // from here on the device hands out whole pages
+constexpr uint64_t kSharedPageBytes = 1u << 20;  // the largest allocation that shares pages, on an H100 with driver 580
 
 // Returns the size to which the device rounds an allocation of `bytes` at `address`.
 inline uint64_t RoundedBytes(uint64_t address, uint64_t bytes) {
-  const bool pages = bytes >= kLargeAllocationBytes && address % kDevicePageBytes == 0;
+  const bool pages = bytes > kSharedPageBytes && address % kDevicePageBytes == 0;
   const uint64_t granule = pages ? kDevicePageBytes : kSmallGranuleBytes;
   return (bytes + granule - 1) / granule * granule;
 }

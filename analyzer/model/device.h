@@ -47,7 +47,7 @@ inline constexpr const char* kAbout<ReportMoment> = "What a device holds at one 
 template <class Visitor>
 void Fields(Visitor& visit, ReportMoment& moment) {
   visit(1, "step", moment.step);
-  visit(2, "device_used", moment.device_used);
+  visit(2, "device_used", moment.device_used, "see `asked_free_memory`");
   visit(3, "reserved", moment.reserved, "taken from the device");
   visit(4, "live", moment.live, "allocated and not freed; with a framework's level, its blocks");
   visit(5, "framework", field::Inline{moment.framework});
@@ -260,6 +260,7 @@ struct ReportDevice {
   std::optional<ReportSuggestedLimit> suggested_limit;
   std::optional<ReportHeld> held;
   std::optional<ReportModuleMemory> module_memory;
+  bool asked_free_memory = false;
   uint64_t unattributed_bytes = 0;
   // Driver memory whose allocation only CUPTI saw, by library, largest first.
   std::vector<ReportOnlyCupti> only_cupti;
@@ -298,6 +299,9 @@ void Fields(Visitor& visit, ReportDevice& device) {
   visit(10, "memory_pools", device.memory_pools, "by handle, the device's own first");
   visit(11, "unattributed_bytes", device.unattributed_bytes,
         "used on the device by nobody that was traced: the CUDA context, other libraries");
+  visit(23, "asked_free_memory", device.asked_free_memory,
+        "whether the job asked the driver for its free memory. If not, the CUDA context and other processes are in no "
+        "figure");
   visit(12, "only_cupti", device.only_cupti, "by library, the most first");
   visit(13, "work", device.work, "`null` without records of what ran");
   visit(14, "patterns", device.patterns, "by what they save, the most first");

@@ -195,7 +195,10 @@ class Chooser {
   }
 
   std::vector<Fit> PhasesAmong(std::vector<Fit> fits) const {
-    const auto rank = [](const Fit& fit) { return fit.most() * (fit.trust == MarkTrust::kLooseName ? .5 : 1); };
+    // Of loose names as frequent as each other, the one that holds most: a training step rather than what prepares it.
+    const auto rank = [this](const Fit& fit) {
+      return fit.most() * (fit.trust == MarkTrust::kLooseName ? .5 * (1 + candidates_[fit.candidate].held) : 1);
+    };
     std::stable_sort(fits.begin(), fits.end(), [&](const Fit& a, const Fit& b) { return rank(a) > rank(b); });
     std::vector<Fit> phases;
     for (const Fit& fit : fits) {

@@ -39,6 +39,7 @@ struct StepCandidate {
   std::string name;  // name of the range, with "#" for numbers; empty if it has none
   MarkTrust trust = MarkTrust::kLooseName;
   std::vector<uint64_t> times;  // times of its marks, ascending, in ticks
+  double held = 0;  // for ranges: the share of what happens from the first to the last one that happens inside them
 };
 
 // The most usual distances that a distance between two marks counts for.

@@ -27,6 +27,7 @@ class Job {
   void Mark(const std::string& name) { Candidate(name).times.push_back(now_); }
 
   void Trust(const std::string& name, MarkTrust trust) { Candidate(name).trust = trust; }
+  void Hold(const std::string& name, double held) { Candidate(name).held = held; }
   const std::vector<StepCandidate>& candidates() const { return candidates_; }
 
   StepChoice Choose() {
@@ -98,6 +99,26 @@ TEST(ChooseSteps, PhasesThatFollowEachOther) {
     run.Work(60);
   }
   EXPECT_EQ(run.Chosen(), "train x200, generate x63");
+}
+
+// A jitted function that makes the batch is called in each step, and once more in each evaluation. Set-up takes most of
+// the run.
+TEST(ChooseSteps, OfLooseNamesTheOneThatHoldsMost) {
+  Job run;
+  run.Work(20000);
+  for (const char* name : {"make_batch", "train_step"}) run.Trust(name, MarkTrust::kLooseName);
+  run.Hold("make_batch", .1);
+  run.Hold("train_step", .4);
+  for (int step = 0; step < 80; ++step) {
+    run.Mark("make_batch");
+    run.Work(20);
+    run.Mark("train_step");
+    run.Work(80);
+    if (step % 8 != 7) continue;
+    run.Mark("make_batch");
+    run.Work(20);
+  }
+  EXPECT_EQ(run.Chosen(), "-, train_step x80");
 }
 
 // Both loops go through their batches alike. The optimizer says where the training ends.

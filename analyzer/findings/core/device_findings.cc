@@ -125,6 +125,7 @@ void DeviceFindings::Describe(const Replay& /*replay*/, ProcessFindings* finding
       device.end = DescribeMoment(run, *scope, scope->end_moment);
       if (scope->step_moment && !run.windows) device.last_step = DescribeMoment(run, *scope, *scope->step_moment);
       const uint64_t outside = ScopeOfDevice(ledger, index)->outside;
+      device.asked_free_memory = ScopeOfDevice(ledger, index)->total.has_value();
       device.unattributed_bytes = device.end.framework ? device.end.framework->unattributed : outside;
       device.fragmentation = DescribeFragmentation(
           scope->peak_moment, scope->segments != nullptr,

@@ -32,6 +32,11 @@ std::string WhyNot(const ProcessAnalysis& analysis, const std::vector<ReportOom>
   }
   if (device.unexplained_growth > 0) return "live bytes grow, and no allocation site explains it";
   if (device.fragmentation.growth) return "fragmentation grows; no headroom is enough for long";
+  // The context of an H100 takes more than half a GiB.
+  if (!device.asked_free_memory) {
+    return "how much the CUDA context takes is not known: the job never asked the driver for its free memory, as "
+           "torch.cuda.mem_get_info() does";
+  }
   return "";
 }
 
@@ -55,8 +60,11 @@ void DescribeLimit(const ProcessAnalysis& analysis, const std::vector<ReportOom>
   if (scope->peak > limit.kept) limit.transient = std::max(limit.transient, scope->peak - limit.kept);
   const Moment& peak = scope->peak_moment;
   limit.fragmentation = peak.usage.free_pinned;
-  limit.others = framework ? peak.framework.others + peak.framework.overhead + peak.framework.unattributed
-                           : peak.usage.rounding + peak.device_used - std::min(peak.device_used, peak.usage.reserved);
+  // The job may have asked for its free memory after the peak only.
+  const uint64_t unattributed =
+      framework ? peak.framework.unattributed : peak.device_used - std::min(peak.device_used, peak.usage.reserved);
+  limit.others = (framework ? peak.framework.others + peak.framework.overhead : peak.usage.rounding) +
+                 std::max(unattributed, device->unattributed_bytes);
   if (device->growth && device->growth->ci_low > 0) {
     limit.growth = static_cast<uint64_t>(std::ceil(device->growth->ci_high * static_cast<double>(limit.steps)));
   }

@@ -16,6 +16,9 @@ namespace {
 using Rank = std::pair<Level, bool>;
 Rank RankOf(const Site& site) { return {LevelOf(site), IsSegmentSite(site)}; }
 
+// Of the sites that cannot be judged, so many are there to say why, however little they hold.
+constexpr size_t kMostUnjudged = 5;
+
 }  // namespace
 
 SameSites SitesThatLookTheSame(const Ledger& ledger, StackSymbolizer* symbolizer) {
@@ -37,7 +40,7 @@ SiteGroups SelectSites(const Ledger& ledger, const std::vector<OutOfMemory>& fai
   const Sites& sites = ledger.sites();
   struct Candidate {
     SiteGroup group;
-    bool leaks = false, wanted = false;
+    bool leaks = false, unjudged = false, wanted = false;
     double rate = 0;
     uint64_t bytes_at_peak = 0;
   };
@@ -51,6 +54,7 @@ SiteGroups SelectSites(const Ledger& ledger, const std::vector<OutOfMemory>& fai
     Candidate& candidate = candidates[candidate_of[i] = candidate_of[same[i]]];
     candidate.group.sites.push_back(i);
     candidate.bytes_at_peak += sites[i].bytes_at_peak;
+    candidate.unjudged |= verdicts[i].verdict == Verdict::kInsufficientEvidence;
     if (!IsLeak(verdicts[i].verdict)) continue;
     candidate.leaks = true;
     candidate.rate += verdicts[i].rate_bytes_per_step;
@@ -80,9 +84,11 @@ SiteGroups SelectSites(const Ledger& ledger, const std::vector<OutOfMemory>& fai
   });
   SiteGroups groups;
   std::map<Rank, size_t> kept;
+  size_t unjudged = 0;
   for (Candidate& candidate : candidates) {
     const Site& first = sites[candidate.group.sites[0]];
-    if (candidate.leaks || candidate.wanted || kept[RankOf(first)]++ < top) {
+    const bool largest = candidate.leaks || candidate.wanted || kept[RankOf(first)]++ < top;
+    if (largest || (candidate.unjudged && unjudged++ < kMostUnjudged)) {
       candidate.group.frames = symbolizer->Frames(first.key.stack);
       groups.reported.push_back(std::move(candidate.group));
     } else {

@@ -496,7 +496,9 @@ void StepCandidates::OfferGroup(const GroupKey& key, Group* group) {
       const MarkTrust trust = held >= kHoldsAll    ? MarkTrust::kRange
                               : held >= kHoldsHalf ? MarkTrust::kPartRange
                                                    : MarkTrust::kLooseName;
-      return Offer(StepSource::kNvtx, key.name, trust, std::move(marks));
+      Offer(StepSource::kNvtx, key.name, trust, std::move(marks));
+      candidates_.back().held = held;
+      return;
     }
     case Source::kName:
       return Offer(StepSource::kNvtx, key.name, MarkTrust::kLooseName, std::move(marks));

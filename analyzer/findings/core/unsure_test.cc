@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,27 @@ TEST(Unsure, GraphsThatWereMadeWithinTheStepsAreNoReason) {
   }
 }
 
+// A program with a caching pool takes its memory in set-up and in the first steps.
+TEST(Unsure, ARestThatKeepsNothingHidesNoLeak) {
+  for (const bool keeps : {false, true}) {
+    JobBuilder job;
+    for (int i = 0; i < 60; ++i) {
+      const JobObject object = job.Allocate(1, kMiB);
+      if (!keeps || i % 2 == 0) job.Free(object);
+      job.Pass(100000);
+    }
+    for (int step = 0; step < 60; ++step) {
+      if (step < 2) job.Allocate(100, kMiB);
+      job.Pass(10);
+      job.EndStep();
+    }
+    const ProcessFindings findings = FindInJob(&job);
+    EXPECT_EQ(findings.steps.count, 60u);
+    EXPECT_LT(findings.steps.judged, .5);
+    EXPECT_EQ(findings.unsure.empty(), !keeps);
+  }
+}
+
 // The line that makes a pool grow is not the one that keeps its blocks.
 TEST(Unsure, GrowthOfALibrarysPoolIsNoLeakOfALine) {
   JobBuilder job;
@@ -74,6 +96,27 @@ TEST(Unsure, GrowthOfALibrarysPoolIsNoLeakOfALine) {
     if (IsLeak(site.verdict)) leak.push_back(site.owner);
   }
   EXPECT_THAT(leak, ElementsAre("job"));
+}
+
+TEST(Unsure, WhatCannotBeJudgedIsShownHoweverLittleItHolds) {
+  JobBuilder job;
+  job.trace().DefineModule(0, 2, "/site-packages/cupy/cuda/memory.cpython-312-x86_64-linux-gnu.so", 0x20000000,
+                           0x20000000, 0x30000000);
+  job.DefineNative(4, {0x20001000});
+  for (uint32_t site = 10; site < 20; ++site) job.Allocate(site, 64 * kMiB);
+  for (int step = 0; step < 60; ++step) {
+    Work(&job);
+    job.Allocate(4, 4096);
+    job.EndStep();
+  }
+  AnalyzeOptions options;
+  options.top = 5;
+  const ProcessFindings findings = FindInJob(&job, options);
+  const auto unjudged = std::find_if(findings.sites.begin(), findings.sites.end(), [](const ReportSite& site) {
+    return site.verdict == Verdict::kInsufficientEvidence;
+  });
+  ASSERT_NE(unjudged, findings.sites.end());
+  EXPECT_THAT(unjudged->explanation, HasSubstr("CuPy's memory pool"));
 }
 
 TEST(Unsure, WhatCannotBeJudgedDoesNotHideBehindASteadySiteOfTheSameLine) {

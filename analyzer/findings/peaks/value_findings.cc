@@ -26,9 +26,14 @@ DeviceFit FitOf(const Interval& interval, double limit) {
 
 bool IsWhole(double value) { return value == std::floor(value); }
 
-// The most that can be live on the device; none: its size is not known.
-std::optional<double> MostLive(const Scope& scope, uint64_t total) {
-  if (total == 0) return std::nullopt;
+// More than a CUDA context takes, where the trace does not have it: with PyTorch on an H100 it is .6 GiB.
+constexpr uint64_t kMostOfContext = 1 << 30;
+
+// The most that can surely be live on the device; none: its size is not known.
+std::optional<double> MostLive(const Scope& scope, const ReportDevice& device) {
+  if (device.total_bytes == 0) return std::nullopt;
+  const uint64_t total =
+      device.total_bytes - std::min(device.total_bytes, device.asked_free_memory ? 0 : kMostOfContext);
   return std::max(0.0, BytesForLive(scope, total) - static_cast<double>(scope.peak_moment.usage.free_pinned));
 }
 
@@ -84,7 +89,7 @@ void ValueFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings
     described.least_value = fit.least();
     described.most_value = fit.most();
     described.refused = fit.refused();
-    if (fit.refused().empty()) described.line = DescribeLine(fit, MostLive(*scope, device.total_bytes), whole);
+    if (fit.refused().empty()) described.line = DescribeLine(fit, MostLive(*scope, device), whole);
   }
 }
 

@@ -14,20 +14,26 @@ namespace vramtrack {
 namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
-constexpr uint64_t kTotal = 4096 * kMiB;
+constexpr uint64_t kTotal = 4096 * kMiB;   // for the job
+constexpr uint64_t kContext = 500 * kMiB;  // besides
 
 // A job that keeps 400 MiB. Each step takes `needs` MiB for a while, leaves `leaves` MiB behind, and says `value`.
 struct Job {
   std::function<uint64_t(uint64_t value)> needs = [](uint64_t value) { return 64 + value; };
   uint64_t leaves = 0;
-  bool values = true, fails = false, tells_size = true;
+  bool values = true, fails = false, tells_size = true, asks = true;
 };
 
 ReportDevice After(const Job& job, uint64_t steps = 60) {
   JobBuilder told;
-  told.Device(job.tells_size ? kTotal : 0);
+  told.Device(job.tells_size ? kTotal + kContext : 0);
   std::mt19937_64 random(3);
   told.Allocate(1, 400 * kMiB);
+  if (job.tells_size && job.asks) {
+    told.trace().Event(0, told.now() + 1, schema::MEMORY_INFO, schema::KIND_NONE, 0, 0,
+                       {kTotal - 400 * kMiB, kTotal + kContext});
+    told.Pass(1000);
+  }
   for (uint64_t step = 0; step < steps; ++step) {
     const uint64_t value = 10 + random() % 200;
     // Even, so that pages are full.
@@ -86,6 +92,8 @@ TEST(ValueFindings, KnowTheLargestValueThatFits) {
                               : predicted.low > *line.limit_bytes ? DeviceFit::kNo
                                                                   : DeviceFit::kMaybe);
   }
+  job.asks = false;
+  EXPECT_LT(*After(job).by_value->line->limit_bytes, static_cast<double>(kTotal)) << "room for the context";
   job.tells_size = false;
   const ReportDevice unknown = After(job);
   EXPECT_FALSE(unknown.by_value->line->largest_value.has_value());
@@ -124,9 +132,10 @@ TEST(SuggestedLimit, AddsUp) {
   EXPECT_EQ(limit.refused, "");
   EXPECT_EQ(limit.kept, 400 * kMiB);
   EXPECT_EQ(limit.transient, device.peak.live - 400 * kMiB);
-  EXPECT_EQ(limit.others + limit.fragmentation + limit.growth, 0u);
-  EXPECT_EQ(limit.headroom, limit.transient);
-  EXPECT_EQ(limit.max_memory + limit.headroom, kTotal);
+  EXPECT_EQ(limit.others, kContext);
+  EXPECT_EQ(limit.fragmentation + limit.growth, 0u);
+  EXPECT_EQ(limit.headroom, limit.transient + kContext);
+  EXPECT_EQ(limit.max_memory + limit.headroom, kTotal + kContext);
   // With the suggested amount kept instead, the peak just fits.
   EXPECT_EQ(limit.max_memory + (device.peak.live - limit.kept), kTotal);
 }
@@ -143,7 +152,11 @@ TEST(SuggestedLimit, IsNoneWhereNoneHelps) {
   const ReportDevice full = After(job);
   EXPECT_EQ(full.suggested_limit->max_memory, 0u);
   EXPECT_NE(full.suggested_limit->refused.find("failed"), std::string::npos);
-  job.fails = job.tells_size = false;
+  job.fails = job.asks = false;
+  const ReportDevice without_context = After(job);
+  EXPECT_EQ(without_context.suggested_limit->max_memory, 0u);
+  EXPECT_NE(without_context.suggested_limit->refused.find("CUDA context"), std::string::npos);
+  job.tells_size = false;
   EXPECT_FALSE(After(job).suggested_limit.has_value());
   EXPECT_FALSE(After({}, 12).suggested_limit.has_value()) << "too few steps";
 }

@@ -45,11 +45,12 @@ std::string SharedWithHost(const ReportDevice& device) {
                       device.unattributed_bytes != 0 ? ", and are among the unattributed bytes" : "");
 }
 
-std::string Moment(const ReportMoment& moment) {
+std::string Moment(const ReportDevice& device, const ReportMoment& moment) {
   std::string text = BytesText(moment.live) + " live";
   if (moment.reserved != moment.live) absl::StrAppend(&text, ", ", BytesText(moment.reserved), " reserved");
   if (moment.device_used != 0 && moment.device_used != moment.reserved) {
-    absl::StrAppend(&text, ", ", BytesText(moment.device_used), " used on the device");
+    absl::StrAppend(&text, ", ", BytesText(moment.device_used), " used on the device",
+                    device.asked_free_memory ? "" : " besides the CUDA context");
   }
   if (moment.step) absl::StrAppend(&text, ", at step ", *moment.step);
   return text;
@@ -137,7 +138,8 @@ std::string Ledger(const ReportDevice& device) {
   if (others != 0) parts.push_back(BytesText(others) + " of others");
   if (share.overhead != 0) parts.push_back(BytesText(share.overhead) + " of the driver's granularity");
   if (share.unattributed != 0) parts.push_back(BytesText(share.unattributed) + " unattributed");
-  return absl::StrCat(BytesText(device.peak.device_used), " used at the peak = ", absl::StrJoin(parts, " + "));
+  return absl::StrCat(BytesText(device.peak.device_used), " used at the peak",
+                      device.asked_free_memory ? "" : " besides the CUDA context", " = ", absl::StrJoin(parts, " + "));
 }
 
 std::string OnlyCuptiText(const ReportDevice& device) {
@@ -430,10 +432,10 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
   for (const ReportDevice& device : report.devices) {
     page->Section(Title(device));
     if (device.integrated) Row("memory", SharedWithHost(device), page);
-    Row("peak", Moment(device.peak), page);
+    Row("peak", Moment(device, device.peak), page);
     if (const std::string categories = PeakCategories(device); !categories.empty())
       Row("at the peak", categories, page);
-    Row("end", Moment(device.last_step.value_or(device.end)), page);
+    Row("end", Moment(device, device.last_step.value_or(device.end)), page);
     if (device.peak.framework) Row("ledger", Ledger(device), page);
     if (device.growth) {
       const std::vector<std::string> rows = GrowthRows(device, HasRunOut(report, device.index));

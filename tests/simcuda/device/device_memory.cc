@@ -31,11 +31,11 @@ DeviceMemory::~DeviceMemory() {
 
 char* DeviceMemory::Allocate(size_t bytes) {
   if (bytes == 0) return nullptr;
-  char* address = bytes < kSmallLimit ? AllocateSmall(bytes) : AllocatePages(bytes);
+  char* address = bytes <= kSmallLimit ? AllocateSmall(bytes) : AllocatePages(bytes);
   if (address != nullptr) return address;
   // Pages kept for later small allocations are free memory all the same.
   ReleaseEmptyPages();
-  return bytes < kSmallLimit ? AllocateSmall(bytes) : AllocatePages(bytes);
+  return bytes <= kSmallLimit ? AllocateSmall(bytes) : AllocatePages(bytes);
 }
 
 DeviceMemory::FreeResult DeviceMemory::Free(void* address) {

@@ -19,7 +19,7 @@ namespace vramtrack::simcuda {
 // The use of a page of device memory.
 enum class PageUse : uint8_t {
   kFree,
-  kSmall,     // shared by allocations below 1 MiB
+  kSmall,     // shared by allocations of up to 1 MiB
   kLinear,    // starts one allocation of whole pages
   kPool,      // starts a chunk of a stream-ordered pool
   kPhysical,  // starts memory of cuMemCreate, which is mapped at another address
@@ -27,8 +27,8 @@ enum class PageUse : uint8_t {
 };
 
 // The memory of one device: a range of addresses with 2 MiB pages, allocated by first fit. An allocation can fail
-// because too little memory is free, or because it is not contiguous. Allocations below 1 MiB share pages. Used memory
-// is counted in whole pages, as the driver does.
+// because too little memory is free, or because it is not contiguous. Allocations of up to 1 MiB share pages. Used
+// memory is counted in whole pages, as the driver does.
 //
 // Thread-safe. Small allocations of different threads use different sets of pages (stripes), each with its own lock.
 // The first thread that allocates has the first stripe, so a program with one thread gets the same addresses in every
@@ -46,7 +46,7 @@ class DeviceMemory {
   DeviceMemory(int device, size_t bytes, bool backed);
   ~DeviceMemory();
 
-  // Allocates `bytes` (at least 1), aligned to 512 bytes, or to 2 MiB if `bytes` is 1 MiB or more. Returns nullptr if
+  // Allocates `bytes` (at least 1), aligned to 512 bytes, or to 2 MiB if `bytes` is more than 1 MiB. Returns nullptr if
   // the memory does not suffice.
   char* Allocate(size_t bytes);
 

@@ -76,7 +76,7 @@ function deviceFigures(report, device, steps) {
       ['memory of the device', device.total_bytes ? `${format.bytes(device.total_bytes)}${device.integrated ? ', shared with the host' : ''}` : ''],
       ['peak', `${format.bytes(peak.live)} live${peak.step === null ? '' : `, step ${format.count(peak.step)}`}`],
       ['reserved at the peak', peak.reserved ? format.bytes(peak.reserved) : ''],
-      ['used on the device at the peak', peak.device_used ? format.bytes(peak.device_used) : ''],
+      ['used on the device at the peak', peak.device_used ? `${format.bytes(peak.device_used)}${device.asked_free_memory ? '' : ', besides the CUDA context'}` : ''],
       ['live at the end of the last step', last ? format.bytes(last.live) : ''],
       ['live bytes grow by', growthOf(device)],
       ['full in', timeUntilFull(report, device)],
