@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef ANALYZER_FINDINGS_CORE_HOST_FINDINGS_H_
-#define ANALYZER_FINDINGS_CORE_HOST_FINDINGS_H_
+#ifndef ANALYZER_FINDINGS_CORE_MACHINE_FINDINGS_H_
+#define ANALYZER_FINDINGS_CORE_MACHINE_FINDINGS_H_
 
 #include <optional>
+#include <vector>
 
 #include "analyzer/findings/core/process_analysis.h"
+#include "analyzer/model/card.h"
 #include "analyzer/model/host.h"
 
 namespace vramtrack {
@@ -13,6 +15,9 @@ namespace vramtrack {
 // from its pinned allocations. None if there are no readings.
 std::optional<ReportHost> DescribeHost(const ProcessAnalysis& analysis);
 
+// Describes what the process had of each card whose UUID is known, over time.
+std::vector<CardUse> DescribeCardUses(const ProcessAnalysis& analysis);
+
 }  // namespace vramtrack
 
-#endif  // ANALYZER_FINDINGS_CORE_HOST_FINDINGS_H_
+#endif  // ANALYZER_FINDINGS_CORE_MACHINE_FINDINGS_H_
