@@ -15,7 +15,6 @@
 #include "analyzer/findings/core/device_findings.h"
 #include "analyzer/findings/core/framework_findings.h"
 #include "analyzer/findings/core/growth_findings.h"
-#include "analyzer/findings/core/limit_findings.h"
 #include "analyzer/findings/core/machine_findings.h"
 #include "analyzer/findings/core/process_description.h"
 #include "analyzer/findings/core/range_findings.h"
