@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Each site knows the NVTX ranges that were open in its thread while it allocated.
-#include "analyzer/peaks/nvtx_ranges.h"
+#include "analyzer/peaks/nvtx_names.h"
 
 #include <gtest/gtest.h>
 
