@@ -16,7 +16,7 @@
 #include "analyzer/leaks/buffer_growth.h"
 #include "analyzer/leaks/cohort.h"
 #include "analyzer/leaks/growth.h"
-#include "analyzer/leaks/materiality.h"
+#include "analyzer/leaks/rate.h"
 #include "analyzer/ledger/kind.h"
 #include "analyzer/model/frame_text.h"
 #include "analyzer/steps/step_choice.h"
