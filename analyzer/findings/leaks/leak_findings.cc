@@ -12,8 +12,8 @@
 #include "analyzer/findings/core/rate_units.h"
 #include "analyzer/findings/leaks/kept_findings.h"
 #include "analyzer/leaks/explanation.h"
-#include "analyzer/leaks/pattern.h"
 #include "analyzer/leaks/rate.h"
+#include "analyzer/leaks/survivors.h"
 #include "analyzer/ledger/kind.h"
 
 namespace vramtrack {
