@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/job/job_cards.h"
 #include "analyzer/job/job_devices.h"
 #include "analyzer/job/job_process.h"
 #include "analyzer/job/job_releases.h"

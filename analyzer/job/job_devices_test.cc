@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/job/job_cards.h"
+#include "analyzer/job/job_devices.h"
 
 #include <gtest/gtest.h>
 
