@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/fragmentation/torch_allocator/knobs.h"
+#include "analyzer/fragmentation/torch_allocator/settings.h"
 
 #include <algorithm>
 #include <cmath>
