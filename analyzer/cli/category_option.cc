@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "analyzer/attribution/category_file.h"
+#include "analyzer/attribution/category_rules.h"
 #include "analyzer/base/input_file.h"
 
 namespace vramtrack {
