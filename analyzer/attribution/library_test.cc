@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/attribution/allocating_package.h"
+#include "analyzer/attribution/library.h"
 
 #include <string>
 #include <vector>
