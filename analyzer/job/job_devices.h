@@ -11,7 +11,7 @@
 
 #include "analyzer/job/job_process.h"
 #include "analyzer/job/site_id.h"
-#include "analyzer/model/card.h"
+#include "analyzer/model/machine.h"
 #include "analyzer/model/process_findings.h"
 #include "analyzer/model/report.h"
 

@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "analyzer/findings/core/process_analysis.h"
-#include "analyzer/model/card.h"
-#include "analyzer/model/host.h"
+#include "analyzer/model/machine.h"
 
 namespace vramtrack {
 
