@@ -30,7 +30,7 @@
 #include "analyzer/cli/preload.h"
 #include "analyzer/cli/viewed_traces.h"
 #include "analyzer/render/html/html.h"
-#include "analyzer/render/html/page_frame.h"
+#include "analyzer/render/html/markup.h"
 #include "analyzer/serve/http_server.h"
 #include "proto/tool_version.h"
 
