@@ -14,7 +14,6 @@
 #include "analyzer/leaks/explanation.h"
 #include "analyzer/leaks/growth.h"
 #include "analyzer/leaks/rate.h"
-#include "analyzer/leaks/time_to_oom.h"
 
 namespace vramtrack {
 namespace {
