@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-
-#include "analyzer/symbols/symbol_table.h"
+#include "analyzer/symbols/elf_file.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +9,6 @@
 #include <sstream>
 #include <string>
 
-#include "analyzer/symbols/elf_file.h"
 #include "analyzer/symbols/fixture_files.h"
 
 namespace vramtrack {
