@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/peaks/nvtx_names.h"
 
-#include <algorithm>
-
 namespace vramtrack {
 
 NvtxRanges::NvtxRanges(const Trace& trace) : trace_(trace), paths_(1), threads_(trace.threads().size()) {}
