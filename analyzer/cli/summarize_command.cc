@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "analyzer/base/ordered_work.h"
-#include "analyzer/base/processors.h"
 #include "analyzer/cli/category_option.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"

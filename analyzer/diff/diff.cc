@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "analyzer/base/processors.h"
+#include "analyzer/base/ordered_work.h"
 #include "analyzer/diff/compared_process.h"
 #include "analyzer/diff/process_diff.h"
 #include "analyzer/diff/process_pairs.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/base/processors.h"
+#include "analyzer/base/ordered_work.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/findings/core/device_findings.h"
 #include "analyzer/findings/fragmentation/reserve_findings.h"
