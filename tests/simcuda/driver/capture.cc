@@ -5,11 +5,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <utility>
 
 #include "tests/simcuda/device/device.h"
 #include "tests/simcuda/device/handles.h"
-#include "tests/simcuda/driver/current.h"
 
 namespace vramtrack::simcuda {
 

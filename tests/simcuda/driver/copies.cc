@@ -4,9 +4,9 @@
 
 #include "tests/simcuda/device/transfer.h"
 #include "tests/simcuda/driver/activity.h"
+#include "tests/simcuda/driver/capture.h"
 #include "tests/simcuda/driver/copy_descriptor.h"
 #include "tests/simcuda/driver/current.h"
-#include "tests/simcuda/driver/submit.h"
 
 namespace vramtrack::simcuda {
 namespace {

@@ -8,7 +8,6 @@
 #include "tests/simcuda/driver/activity.h"
 #include "tests/simcuda/driver/capture.h"
 #include "tests/simcuda/driver/current.h"
-#include "tests/simcuda/driver/submit.h"
 
 namespace vramtrack::simcuda {
 namespace {
