@@ -2,7 +2,7 @@
 // What CUDA 12 added to graphs: data of edges, nodes from one structure, conditions.
 #include <cstring>
 
-#include "tests/simcuda/runtime/copy_parameters.h"
+#include "tests/simcuda/runtime/copies.h"
 #include "tests/simcuda/runtime/driver.h"
 
 #if CUDART_VERSION >= 12000

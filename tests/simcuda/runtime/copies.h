@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TESTS_SIMCUDA_RUNTIME_COPY_PARAMETERS_H_
-#define TESTS_SIMCUDA_RUNTIME_COPY_PARAMETERS_H_
+#ifndef TESTS_SIMCUDA_RUNTIME_COPIES_H_
+#define TESTS_SIMCUDA_RUNTIME_COPIES_H_
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -22,4 +22,4 @@ inline CUarray ToArray(cudaArray_const_t array) { return reinterpret_cast<CUarra
 
 }  // namespace vramtrack::simcuda
 
-#endif  // TESTS_SIMCUDA_RUNTIME_COPY_PARAMETERS_H_
+#endif  // TESTS_SIMCUDA_RUNTIME_COPIES_H_
