@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "analyzer/fragmentation/torch_allocator/arenas.h"
-#include "analyzer/fragmentation/torch_allocator/largest_pass.h"
 #include "analyzer/fragmentation/torch_allocator/request_log.h"
 #include "analyzer/fragmentation/torch_allocator/settings.h"
 
