@@ -5,8 +5,8 @@
 #ifndef ANALYZER_LEAKS_RATE_H_
 #define ANALYZER_LEAKS_RATE_H_
 
-#include "analyzer/leaks/bootstrap.h"
 #include "analyzer/leaks/site_history.h"
+#include "analyzer/leaks/statistics.h"
 #include "analyzer/leaks/survivors.h"
 #include "analyzer/leaks/windows.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Confidence intervals of estimates that make no assumption about the distribution of the values.
-#ifndef ANALYZER_LEAKS_BOOTSTRAP_H_
-#define ANALYZER_LEAKS_BOOTSTRAP_H_
+// Confidence intervals of estimates that make no assumption about the distribution of the values, and corrections for
+// testing thousands of sites at once: some look like leaks by chance.
+#ifndef ANALYZER_LEAKS_STATISTICS_H_
+#define ANALYZER_LEAKS_STATISTICS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -48,6 +49,16 @@ Interval MiddleOf(std::vector<double>* resampled);
 // (at least 1). The interval of equal values has width zero.
 Interval BootstrapMean(const std::vector<double>& values, uint32_t block);
 
+constexpr double kFalseDiscoveryRate = 0.01;
+
+// Returns which hypotheses to reject so that on average at most the share `false_discovery_rate` of the rejected ones
+// is true (the Benjamini-Hochberg procedure). The result has the order of `p_values`.
+std::vector<bool> BenjaminiHochberg(const std::vector<double>& p_values,
+                                    double false_discovery_rate = kFalseDiscoveryRate);
+
+// Returns P(X >= count) for a Poisson distribution with this mean.
+double PoissonTail(double mean, unsigned long long count);
+
 }  // namespace vramtrack
 
-#endif  // ANALYZER_LEAKS_BOOTSTRAP_H_
+#endif  // ANALYZER_LEAKS_STATISTICS_H_
