@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "analyzer/base/ordered_work.h"
-#include "analyzer/cli/category_option.h"
+#include "analyzer/cli/option_values.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/summary/process_summary.h"

@@ -20,10 +20,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "analyzer/cli/category_option.h"
 #include "analyzer/cli/commands.h"
 #include "analyzer/cli/holder_request.h"
 #include "analyzer/cli/live_job.h"
+#include "analyzer/cli/option_values.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/render/json/json.h"
 #include "analyzer/render/openmetrics/job_metrics.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cli/holder_moments.h"
+#include "analyzer/cli/option_values.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,8 +9,22 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "analyzer/base/input_file.h"
 
 namespace vramtrack {
+namespace {
+
+constexpr uint64_t kMostCategoryBytes = 1 << 20;
+
+}  // namespace
+
+absl::StatusOr<CategoryRules> ReadCategories(const std::string& path) {
+  if (path.empty()) return CategoryRules();
+  const absl::StatusOr<std::string> text = ReadInputFile(path, kMostCategoryBytes);
+  if (!text.ok()) return text.status();
+  return ParseCategoryRules(*text, path);
+}
+
 namespace {
 
 constexpr uint64_t kLongest = 10'000;
