@@ -4,7 +4,6 @@
 #include "absl/strings/str_cat.h"
 #include "analyzer/export/exporter.h"
 #include "analyzer/export/frame_names.h"
-#include "analyzer/export/module_frames.h"
 
 namespace vramtrack {
 namespace {

@@ -7,7 +7,6 @@
 #include "analyzer/base/display_text.h"
 #include "analyzer/export/exporter.h"
 #include "analyzer/export/frame_names.h"
-#include "analyzer/export/module_frames.h"
 #include "proto/tool_version.h"
 
 namespace vramtrack {
