@@ -2,6 +2,7 @@
 #ifndef ANALYZER_EXPORT_EXPORTED_PROCESS_H_
 #define ANALYZER_EXPORT_EXPORTED_PROCESS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -13,7 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "analyzer/base/indices.h"
-#include "analyzer/export/export_options.h"
+#include "analyzer/findings/core/analyze_options.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/ledger.h"
@@ -21,6 +22,32 @@
 #include "analyzer/summary/process_summary.h"
 
 namespace vramtrack {
+
+struct ExportOptions {
+  enum class At {
+    kPeak,  // the peak of each device
+    kEnd,
+    kOom,   // the first allocation that failed for lack of memory
+    kStep,  // the end of that step
+  };
+  // The driver memory that is exported if a framework's allocator divides part of it into blocks.
+  enum class Levels {
+    kAll,        // the blocks, and driver memory outside of segments: nothing is counted twice
+    kDriver,     // the driver's memory, with segments as a whole
+    kFramework,  // only the blocks
+  };
+
+  At at = At::kPeak;
+  uint64_t step = 0;  // for At::kStep: the job's own step number
+  // The first and last step whose allocations and single events are exported; nullopt: all.
+  std::optional<std::pair<uint64_t, uint64_t>> steps;
+  Levels levels = Levels::kAll;
+  std::string value = "inuse_space";  // for formats with one value per stack
+  bool modules = false;               // for these formats: frames are the names that lead to modules, not calls
+  size_t max_events = 100'000;        // for formats with single events: keep the last ones of each device
+  std::string table = "sites";        // for formats with tables, see tables.h
+  AnalyzeOptions analyze;
+};
 
 // Signals during a second replay when the exported moment is reached: the peak of each device and the host, or one
 // moment for all of them. It must be the last observer, so that the others have already seen the event.
