@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TESTS_SIMCUDA_DRIVER_COPY_DESCRIPTOR_H_
-#define TESTS_SIMCUDA_DRIVER_COPY_DESCRIPTOR_H_
+#ifndef TESTS_SIMCUDA_DRIVER_COPIES_H_
+#define TESTS_SIMCUDA_DRIVER_COPIES_H_
 
 #include <cuda.h>
 
@@ -28,4 +28,4 @@ bool ReadBox(const CUDA_MEMCPY3D_PEER& descriptor, BoxCopy* copy);
 
 }  // namespace vramtrack::simcuda
 
-#endif  // TESTS_SIMCUDA_DRIVER_COPY_DESCRIPTOR_H_
+#endif  // TESTS_SIMCUDA_DRIVER_COPIES_H_
