@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "analyzer/attribution/category.h"
 #include "analyzer/model/frame_pattern.h"
 #include "analyzer/model/report.h"
@@ -46,6 +48,10 @@ class CategoryRules {
   std::vector<std::string> names_;  // by category
   std::vector<Rule> rules_;
 };
+
+// Parses a user's rules for categories, see docs/categories.example.toml. `path` names the file in errors, which are
+// one line with the line of the file.
+absl::StatusOr<CategoryRules> ParseCategoryRules(std::string_view text, const std::string& path);
 
 }  // namespace vramtrack
 

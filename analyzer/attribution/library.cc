@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "analyzer/attribution/python_file.h"
+
 namespace vramtrack {
 
 std::string_view ModuleName(std::string_view path) {
@@ -82,6 +84,24 @@ bool IsSystemHeader(std::string_view file) {
          HasOneOf({"/include/c++/", "/include/ATen/", "/include/c10/", "/include/torch/", "/include/thrust/",
                    "/include/cub/"},
                   file);
+}
+
+void AllocatingPackage::Pass(const ReportFrame& native) {
+  if (IsPyTorch(native.module)) {
+    where_ = Where::kOutside;
+  } else if (where_ == Where::kNowhere) {
+    where_ = Where::kBelow;
+  }
+}
+
+bool AllocatingPackage::IsWithin(const ReportFrame& python) {
+  // Without native frames it is not known what is in between.
+  if (where_ == Where::kNowhere) where_ = Where::kOutside;
+  if (where_ == Where::kOutside || python.origin == ReportFrame::Origin::kLibrary) return false;
+  const std::string_view package = PythonPackage(python.file);
+  if (where_ == Where::kBelow) package_ = package;
+  where_ = !package.empty() && package == package_ ? Where::kWithin : Where::kOutside;
+  return where_ == Where::kWithin;
 }
 
 }  // namespace vramtrack

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/attribution/allocating_package.h"
 #include "analyzer/attribution/glue.h"
 #include "analyzer/attribution/library.h"
 #include "analyzer/attribution/python_file.h"

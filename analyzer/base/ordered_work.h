@@ -2,6 +2,7 @@
 #ifndef ANALYZER_BASE_ORDERED_WORK_H_
 #define ANALYZER_BASE_ORDERED_WORK_H_
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstddef>
 #include <functional>
@@ -13,6 +14,11 @@
 #include <vector>
 
 namespace vramtrack {
+
+// Returns how many processors to use, at least 1. `wanted`: 0 for all that the machine has.
+inline size_t ProcessorsToUse(size_t wanted) {
+  return wanted != 0 ? wanted : std::max(1u, std::thread::hardware_concurrency());
+}
 
 // Runs pieces of work in parallel and returns the results in order. The number of results that wait to be taken is
 // limited, so memory does not grow with the number of pieces. One thread calls Take(), and works while it waits.

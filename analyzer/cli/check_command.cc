@@ -15,7 +15,7 @@
 #include "analyzer/check/judge.h"
 #include "analyzer/check/limits.h"
 #include "analyzer/check/source_paths.h"
-#include "analyzer/cli/category_option.h"
+#include "analyzer/cli/option_values.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/diff/diff.h"

@@ -16,7 +16,7 @@
 #include "analyzer/base/display_text.h"
 #include "analyzer/cli/command_parser.h"
 #include "analyzer/cli/commands.h"
-#include "analyzer/cli/holder_moments.h"
+#include "analyzer/cli/option_values.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/preload.h"
 #include "analyzer/export/exporter.h"

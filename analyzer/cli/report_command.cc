@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "analyzer/cli/category_option.h"
+#include "analyzer/cli/option_values.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/model/answer.h"

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/cli/category_option.h"
 #include "analyzer/cli/holder_request.h"
 #include "analyzer/cli/live_job.h"
 #include "analyzer/cli/mapped_header.h"
+#include "analyzer/cli/option_values.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/ingest/trace_choice.h"
 #include "analyzer/render/html/source_lines.h"

@@ -7,21 +7,28 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "analyzer/cli/category_option.h"
 #include "analyzer/cli/commands.h"
+#include "analyzer/cli/holder_request.h"
 #include "analyzer/cli/live_job.h"
-#include "analyzer/cli/metrics_server.h"
+#include "analyzer/cli/option_values.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/render/json/json.h"
+#include "analyzer/render/openmetrics/job_metrics.h"
+#include "analyzer/render/openmetrics/metrics_text.h"
+#include "analyzer/serve/http_server.h"
 
 namespace vramtrack {
 namespace {
@@ -105,6 +112,66 @@ class Watch {
   std::set<std::string> told_;                    // ids of sites
   std::set<std::pair<uint32_t, uint32_t>> full_;  // process and device
 };
+
+// Serves the metrics of a job at /metrics: those of the last look, so that a scrape costs nothing. Thread-compatible.
+class MetricsServer {
+ public:
+  // The error is one line that names the address.
+  static absl::StatusOr<std::unique_ptr<MetricsServer>> Start(const ListenAddress& address);
+
+  uint16_t port() const { return server_->port(); }
+
+  // Takes the figures of a look that began at `began_s`, in seconds since 1970.
+  void Show(const LiveJob& job, const LiveJob::Look& look, double began_s);
+
+ private:
+  MetricsServer();
+  HttpResponse Answer(const HttpRequest& request);
+
+  WatchState state_;
+  std::optional<Report> last_;
+  std::mutex mutex_;
+  std::shared_ptr<const std::string> text_;  // guarded by mutex_
+  std::unique_ptr<HttpServer> server_;       // destroyed first
+};
+
+HttpResponse Text(unsigned status, std::string text) {
+  return {status, "text/plain; charset=utf-8", std::make_shared<const std::string>(std::move(text))};
+}
+
+MetricsServer::MetricsServer() : text_(std::make_shared<const std::string>(RenderJobMetrics(state_, nullptr))) {}
+
+absl::StatusOr<std::unique_ptr<MetricsServer>> MetricsServer::Start(const ListenAddress& address) {
+  std::unique_ptr<MetricsServer> metrics(new MetricsServer());
+  absl::StatusOr<std::unique_ptr<HttpServer>> server =
+      HttpServer::Start(address, [raw = metrics.get()](const HttpRequest& request) { return raw->Answer(request); });
+  if (!server.ok()) return server.status();
+  metrics->server_ = *std::move(server);
+  return metrics;
+}
+
+void MetricsServer::Show(const LiveJob& job, const LiveJob::Look& look, double began_s) {
+  ++state_.looks;
+  if (look.report.ok()) {
+    state_.look_time_s = began_s;
+    state_.look_duration_s = look.seconds;
+    const absl::StatusOr<std::vector<TracingProcess>> recording = FindTracingProcesses(job.target());
+    state_.recording = recording.ok() ? recording->size() : 0;
+    last_ = *look.report;
+  } else {
+    ++state_.failed_looks;
+  }
+  auto shared = std::make_shared<const std::string>(RenderJobMetrics(state_, last_ ? &*last_ : nullptr));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  text_ = std::move(shared);
+}
+
+HttpResponse MetricsServer::Answer(const HttpRequest& request) {
+  if (request.path == "/") return Text(200, "The metrics are at /metrics.\n");
+  if (request.path != "/metrics") return Text(404, "The metrics are at /metrics.\n");
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return {200, kOpenMetricsType, text_};
+}
 
 }  // namespace
 

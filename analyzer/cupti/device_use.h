@@ -17,7 +17,7 @@
 #include "analyzer/base/indices.h"
 #include "analyzer/cupti/activity_stream.h"
 #include "analyzer/ledger/ledger.h"
-#include "analyzer/steps/gap_histogram.h"
+#include "analyzer/steps/regular_gaps.h"
 
 namespace vramtrack {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/leaks/multiple_testing.h"
+#include "analyzer/leaks/statistics.h"
 
 namespace vramtrack {
 namespace {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/diff/site_keys.h"
 
+#include <algorithm>
 #include <cctype>
+#include <set>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/attribution/library.h"
+#include "analyzer/diff/assignment.h"
 #include "analyzer/symbols/affix.h"
 
 namespace vramtrack {
@@ -72,6 +76,112 @@ SiteKeys NamesOf(const DiffSite& site, const RenameMap& renames, NameTable* tabl
   }
   if (names.folded.empty()) names.folded = std::move(all);
   return names;
+}
+
+namespace {
+
+constexpr uint32_t kAnyName = UINT32_MAX;
+constexpr double kAlikeShape = 0.35;  // of a doubling, see ShapeDistance
+constexpr double kAlikeName = 0.5;
+constexpr size_t kMaxLetters = 128;
+
+// The part of a name behind the last "::", "." or "/".
+std::string LastPart(const std::string& name) {
+  const size_t at = name.find_last_of(":./ ");
+  return at == std::string::npos || at + 1 == name.size() ? name : name.substr(at + 1);
+}
+
+// The stack with what one run alone has left open, behind its kind and device.
+std::vector<uint32_t> PatternOf(const RenameCandidate& candidate, const std::vector<bool>& in_other) {
+  std::vector<uint32_t> pattern = {candidate.site->kind, candidate.site->device_ordinal};
+  for (const uint32_t name : candidate.names->whole) pattern.push_back(in_other[name] ? name : kAnyName);
+  return pattern;
+}
+
+struct Votes {
+  double score = 0;
+  size_t count = 0;
+};
+
+}  // namespace
+
+double NameSimilarity(const std::string& a, const std::string& b) {
+  const std::string x = a.substr(0, kMaxLetters), y = b.substr(0, kMaxLetters);
+  if (x.empty() || y.empty()) return 0;
+  std::vector<size_t> row(y.size() + 1);
+  for (size_t j = 0; j <= y.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= x.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= y.size(); ++j) {
+      const size_t changed = diagonal + (x[i - 1] != y[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, changed});
+    }
+  }
+  return 1 - static_cast<double>(row[y.size()]) / static_cast<double>(std::max(x.size(), y.size()));
+}
+
+std::map<uint32_t, uint32_t> InferRenames(const std::vector<RenameCandidate>& base,
+                                          const std::vector<RenameCandidate>& next, const std::vector<bool>& in_base,
+                                          const std::vector<bool>& in_next, const NameTable& table) {
+  std::map<std::vector<uint32_t>, std::pair<std::vector<size_t>, std::vector<size_t>>> groups;
+  for (size_t i = 0; i < base.size(); ++i) groups[PatternOf(base[i], in_next)].first.push_back(i);
+  for (size_t i = 0; i < next.size(); ++i) groups[PatternOf(next[i], in_base)].second.push_back(i);
+  std::map<std::pair<uint32_t, uint32_t>, Votes> votes;
+  std::map<uint32_t, size_t> sites_with;  // names that are open, in stacks that have a pattern in common
+  std::map<std::pair<uint32_t, uint32_t>, double> similarities;
+  const auto similarity = [&](uint32_t old, uint32_t now) {
+    const auto [found, is_new] = similarities.try_emplace({old, now}, 0);
+    if (is_new) found->second = NameSimilarity(LastPart(table.Text(old)), LastPart(table.Text(now)));
+    return found->second;
+  };
+  for (const auto& [pattern, members] : groups) {
+    const auto& [olds, nows] = members;
+    // Stacks that have nothing in common are no evidence.
+    const bool related =
+        std::any_of(pattern.begin() + 2, pattern.end(), [](uint32_t name) { return name != kAnyName; });
+    if (olds.empty() || nows.empty() || !related) continue;
+    const auto likeness = [&](size_t b, size_t n) {
+      double sum = 0, open = 0;
+      for (size_t i = 2; i < pattern.size(); ++i) {
+        if (pattern[i] != kAnyName) continue;
+        sum += similarity(base[olds[b]].names->whole[i - 2], next[nows[n]].names->whole[i - 2]);
+        ++open;
+      }
+      return open == 0 ? 1 : sum / open;
+    };
+    const auto pairs = PairCheapest(olds.size(), nows.size(), 1e9, [&](size_t b, size_t n) {
+      return ShapeDistance(base[olds[b]].site->shape, next[nows[n]].site->shape) + 1 - likeness(b, n);
+    });
+    for (const auto& [b, n] : pairs) {
+      const RenameCandidate &old = base[olds[b]], &now = next[nows[n]];
+      const double distance = ShapeDistance(old.site->shape, now.site->shape);
+      for (size_t i = 2; i < pattern.size(); ++i) {
+        if (pattern[i] != kAnyName) continue;
+        const std::pair<uint32_t, uint32_t> names = {old.names->whole[i - 2], now.names->whole[i - 2]};
+        ++sites_with[names.first];
+        if (distance > kAlikeShape && similarity(names.first, names.second) < kAlikeName) continue;
+        Votes& vote = votes[names];
+        vote.score += 1 / (1 + distance) + similarity(names.first, names.second);
+        ++vote.count;
+      }
+    }
+  }
+  // The best supported first; one to one.
+  std::vector<std::tuple<double, uint32_t, uint32_t>> order;
+  for (const auto& [names, vote] : votes) {
+    if (2 * vote.count < sites_with[names.first]) continue;
+    order.push_back({-vote.score, names.first, names.second});
+  }
+  std::sort(order.begin(), order.end());
+  std::map<uint32_t, uint32_t> renames;
+  std::set<uint32_t> taken;
+  for (const auto& [score, old, now] : order) {
+    if (renames.count(old) != 0 || !taken.insert(now).second) continue;
+    renames.emplace(old, now);
+  }
+  return renames;
 }
 
 }  // namespace vramtrack

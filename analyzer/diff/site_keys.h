@@ -4,7 +4,9 @@
 #ifndef ANALYZER_DIFF_SITE_KEYS_H_
 #define ANALYZER_DIFF_SITE_KEYS_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +45,24 @@ CanonicalFrame Renamed(const CanonicalFrame& frame, const RenameMap& renames);
 std::string WholeName(const CanonicalFrame& frame);
 
 SiteKeys NamesOf(const DiffSite& site, const RenameMap& renames, NameTable* table);
+
+// Detects functions that the new run has under another name: names that exist in one run only, at the same place of
+// stacks that are otherwise the same.
+
+// A site without a partner.
+struct RenameCandidate {
+  const DiffSite* site;
+  const SiteKeys* names;
+};
+
+// Returns a one-to-one map from old to new names, as numbers of `table`. `in_base` and `in_next` say for each number
+// whether any site of that run has the name.
+std::map<uint32_t, uint32_t> InferRenames(const std::vector<RenameCandidate>& base,
+                                          const std::vector<RenameCandidate>& next, const std::vector<bool>& in_base,
+                                          const std::vector<bool>& in_next, const NameTable& table);
+
+// Returns how similar two names are, from 0 to 1, by their edit distance.
+double NameSimilarity(const std::string& a, const std::string& b);
 
 }  // namespace vramtrack
 

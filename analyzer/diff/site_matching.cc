@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "analyzer/diff/assignment.h"
-#include "analyzer/diff/rename_inference.h"
+#include "analyzer/diff/site_keys.h"
 #include "analyzer/ledger/kind.h"
 
 namespace vramtrack {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/export/table_rows.h"
+#include "analyzer/export/table_writer.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -2,17 +2,116 @@
 #include "analyzer/export/exported_process.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/export/moment_watch.h"
 #include "analyzer/export/site_names.h"
 #include "analyzer/findings/find_in_process.h"
 #include "analyzer/ledger/kind.h"
 #include "proto/tool_version.h"
 
 namespace vramtrack {
+
+MomentWatch::MomentWatch(const Ledger& first, const std::vector<OutOfMemory>& failures, ExportOptions::At at,
+                         uint32_t step, std::function<void(DeviceIndex device)> come)
+    : at_(at), step_(step), come_(std::move(come)) {
+  if (at == ExportOptions::At::kOom && !failures.empty()) oom_ticks_ = failures[0].ticks;
+  if (at != ExportOptions::At::kPeak) return;
+  for (const Scope& scope : first.scopes()) {
+    const bool counts = scope.device == kHost ? scope.level == Level::kDriver : scope.is_leading();
+    if (counts && scope.peak > 0) awaited_[{scope.level, scope.device}] = scope.peak_change;
+  }
+}
+
+void MomentWatch::Come() {
+  has_come_ = true;
+  come_(kAll);
+}
+
+void MomentWatch::LookAtPeak(SiteIndex changed) {
+  const uint32_t index = ledger_->sites()[changed].scope;
+  if (index == Site::kNoScope) return;
+  const Scope& scope = ledger_->scopes()[index];
+  const auto awaited = awaited_.find({scope.level, scope.device});
+  // The change has been counted already.
+  if (awaited == awaited_.end() || scope.changes != awaited->second + 1) return;
+  awaited_.erase(awaited);
+  come_(scope.device);
+}
+
+void MomentWatch::LookAtTime() {
+  if (oom_ticks_ != UINT64_MAX && !has_come_ && ledger_->last_ticks() >= oom_ticks_) Come();
+}
+
+void MomentWatch::OnAllocate(const ReplayAllocation& allocated) {
+  LookAtTime();
+  if (!awaited_.empty()) LookAtPeak(allocated.allocation.site);
+}
+
+void MomentWatch::OnFold(SiteIndex site, uint64_t /*objects*/, uint64_t /*bytes*/, bool born) {
+  if (born && !awaited_.empty()) LookAtPeak(site);
+}
+
+void MomentWatch::OnStepEnd(uint32_t step) {
+  if (at_ == ExportOptions::At::kStep && step == step_) Come();
+}
+
+void MomentWatch::Finish() {
+  if (at_ != ExportOptions::At::kPeak && !has_come_) Come();
+}
+
 namespace {
+
+// Counts allocations during a second replay. Memory is bounded by the number of sites. Thread-compatible.
+class SiteCounter final : public ReplayObserver {
+ public:
+  // `steps` are indices of the first and last step whose allocations count; nullopt: all.
+  explicit SiteCounter(std::optional<std::pair<uint32_t, uint32_t>> steps) : steps_(std::move(steps)) {}
+
+  void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
+  void OnAllocate(const ReplayAllocation& allocated) override {
+    Count(allocated.allocation.site, 1, allocated.allocation.bytes);
+  }
+  void OnFold(SiteIndex site, uint64_t objects, uint64_t bytes, bool born) override {
+    if (born) Count(site, objects, bytes);
+  }
+
+  // Records what is in use now on `device`, which is as in MomentWatch.
+  void TakeInUse(DeviceIndex device);
+
+  // Returns the counts after the replay.
+  IndexedVector<SiteIndex, SiteCounts> Finish();
+
+ private:
+  void Count(SiteIndex site, uint64_t objects, uint64_t bytes);
+
+  const Ledger* ledger_ = nullptr;
+  std::optional<std::pair<uint32_t, uint32_t>> steps_;
+  IndexedVector<SiteIndex, SiteCounts> counts_;
+};
+
+void SiteCounter::Count(SiteIndex site, uint64_t objects, uint64_t bytes) {
+  const uint32_t step = ledger_->steps().step();
+  if (steps_ && (step < steps_->first || step > steps_->second)) return;
+  if (!counts_.Has(site)) counts_.resize(ledger_->sites().size());
+  counts_[site].alloc_objects += objects;
+  counts_[site].alloc_bytes += bytes;
+}
+
+void SiteCounter::TakeInUse(DeviceIndex device) {
+  const Sites& sites = ledger_->sites();
+  counts_.resize(sites.size());
+  for (const SiteIndex i : sites.indices()) {
+    if (device != MomentWatch::kAll && sites[i].key.device != device) continue;
+    counts_[i].inuse_objects = sites[i].live_objects;
+    counts_[i].inuse_bytes = sites[i].live_bytes;
+    counts_[i].inuse_segment_bytes = sites[i].segment_bytes;
+  }
+}
+
+IndexedVector<SiteIndex, SiteCounts> SiteCounter::Finish() {
+  counts_.resize(ledger_->sites().size());
+  return std::move(counts_);
+}
 
 // What a framework's blocks say is not said again by the segments that they lie in.
 void LeaveOutSegments(const Site& site, SiteCounts* counts) {

@@ -2,22 +2,96 @@
 #ifndef ANALYZER_EXPORT_EXPORTED_PROCESS_H_
 #define ANALYZER_EXPORT_EXPORTED_PROCESS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "analyzer/base/indices.h"
-#include "analyzer/export/export_options.h"
-#include "analyzer/export/site_counts.h"
+#include "analyzer/findings/core/analyze_options.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/ingest/trace.h"
+#include "analyzer/ledger/ledger.h"
+#include "analyzer/peaks/failure_log.h"
 #include "analyzer/summary/process_summary.h"
 
 namespace vramtrack {
+
+struct ExportOptions {
+  enum class At {
+    kPeak,  // the peak of each device
+    kEnd,
+    kOom,   // the first allocation that failed for lack of memory
+    kStep,  // the end of that step
+  };
+  // The driver memory that is exported if a framework's allocator divides part of it into blocks.
+  enum class Levels {
+    kAll,        // the blocks, and driver memory outside of segments: nothing is counted twice
+    kDriver,     // the driver's memory, with segments as a whole
+    kFramework,  // only the blocks
+  };
+
+  At at = At::kPeak;
+  uint64_t step = 0;  // for At::kStep: the job's own step number
+  // The first and last step whose allocations and single events are exported; nullopt: all.
+  std::optional<std::pair<uint64_t, uint64_t>> steps;
+  Levels levels = Levels::kAll;
+  std::string value = "inuse_space";  // for formats with one value per stack
+  bool modules = false;               // for these formats: frames are the names that lead to modules, not calls
+  size_t max_events = 100'000;        // for formats with single events: keep the last ones of each device
+  std::string table = "sites";        // for formats with tables, see tables.h
+  AnalyzeOptions analyze;
+};
+
+// Signals during a second replay when the exported moment is reached: the peak of each device and the host, or one
+// moment for all of them. It must be the last observer, so that the others have already seen the event.
+// Thread-compatible.
+class MomentWatch final : public ReplayObserver {
+ public:
+  static constexpr DeviceIndex kAll{UINT32_MAX - 1};  // stands for all devices and the host
+
+  // `first` is the ledger after its replay; `failures` are its failures. `step` is an index.
+  MomentWatch(const Ledger& first, const std::vector<OutOfMemory>& failures, ExportOptions::At at, uint32_t step,
+              std::function<void(DeviceIndex device)> come);
+
+  void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
+  void OnAllocate(const ReplayAllocation& allocated) override;
+  void OnFree(const ReplayAllocation& /*freed*/) override { LookAtTime(); }
+  void OnFold(SiteIndex site, uint64_t objects, uint64_t bytes, bool born) override;
+  void OnStepEnd(uint32_t step) override;
+  void OnOtherEvent(const StreamEvent& /*event*/) override { LookAtTime(); }
+
+  // Call this after the replay: the end is a moment, too, and a failure can be the last event.
+  void Finish();
+
+ private:
+  void LookAtPeak(SiteIndex site);
+  void LookAtTime();
+  void Come();
+
+  const Ledger* ledger_ = nullptr;
+  ExportOptions::At at_;
+  uint32_t step_;
+  std::function<void(DeviceIndex)> come_;
+  uint64_t oom_ticks_ = UINT64_MAX;
+  bool has_come_ = false;
+  // The number of the change that reaches the peak, by level and device. An entry is removed when its peak is reached.
+  std::map<std::pair<Level, DeviceIndex>, uint64_t> awaited_;
+};
+
+// What a site allocated, and how much of it is in use at the exported moment. Driver memory that holds segments of a
+// framework's allocator is also counted separately.
+struct SiteCounts {
+  uint64_t alloc_objects = 0, alloc_bytes = 0;
+  uint64_t inuse_objects = 0, inuse_bytes = 0;
+  uint64_t inuse_segment_bytes = 0;  // part of inuse_bytes
+};
 
 // A stack that allocated memory of one kind on one device.
 struct ExportedSite {

@@ -3,8 +3,6 @@
 
 #include <cstring>
 
-#include "analyzer/export/thrift_writer.h"
-
 namespace vramtrack {
 namespace {
 

@@ -12,7 +12,6 @@
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/gzip.h"
 #include "analyzer/export/parquet_encoding.h"
-#include "analyzer/export/thrift_writer.h"
 #include "proto/tool_version.h"
 
 namespace vramtrack {
@@ -27,7 +26,7 @@ enum Codec { kUncompressed = 0, kGzip = 2 };
 enum PageType { kDataPage = 0, kDictionaryPage = 2 };
 enum LogicalType { kString = 1, kListType = 3, kTimestamp = 8, kInteger = 10 };
 
-constexpr char kMagic[] = "PAR1";
+constexpr char kParquetMagic[] = "PAR1";
 constexpr size_t kMostDictionary = 1 << 15;
 // Longer texts are no bounds of a column.
 constexpr size_t kMostBoundBytes = 64;
@@ -277,7 +276,7 @@ void WriteSchemaNode(const SchemaNode& node, ThriftWriter& element) {
 
 ParquetWriter::ParquetWriter(std::vector<TableColumn> columns, Sink sink)
     : columns_(std::move(columns)), sink_(std::move(sink)) {
-  Emit(kMagic);
+  Emit(kParquetMagic);
 }
 
 void ParquetWriter::Emit(std::string_view bytes) {
@@ -388,7 +387,7 @@ void ParquetWriter::Finish() {
   const auto size = static_cast<uint32_t>(footer.size());
   Emit(footer);
   Emit(std::string_view(reinterpret_cast<const char*>(&size), sizeof size));
-  Emit(kMagic);
+  Emit(kParquetMagic);
 }
 
 }  // namespace vramtrack

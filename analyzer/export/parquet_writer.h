@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/export/table_rows.h"
+#include "analyzer/export/table_writer.h"
 
 namespace vramtrack {
 

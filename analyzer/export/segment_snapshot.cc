@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "analyzer/export/moment_watch.h"
+#include "analyzer/export/exported_process.h"
 #include "analyzer/findings/core/framework_findings.h"
 #include "analyzer/ledger/kind.h"
 

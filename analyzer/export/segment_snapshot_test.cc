@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "analyzer/export/exported_process.h"
-#include "analyzer/export/moment_watch.h"
 #include "proto/job_builder.h"
 
 namespace vramtrack {

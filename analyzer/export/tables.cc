@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/export/parquet_writer.h"
-#include "analyzer/export/table_rows.h"
+#include "analyzer/export/table_writer.h"
 
 namespace vramtrack {
 namespace {

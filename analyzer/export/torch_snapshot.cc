@@ -1,18 +1,138 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/export/exporter.h"
 
+//
+// The opcodes are those of CPython's Lib/pickletools.py.
+#include <cstdint>
+#include <limits>
 #include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/display_text.h"
 #include "analyzer/export/frame_names.h"
-#include "analyzer/export/pickle_writer.h"
 #include "analyzer/export/segment_snapshot.h"
 #include "analyzer/findings/core/device_findings.h"
 
 namespace vramtrack {
 namespace {
+
+// Writes Python's pickle format, protocol 2, with only the types that PyTorch's viewers read: dictionaries, lists,
+// pairs, strings, integers, booleans. Streams its output and keeps only the strings, so that each is written once.
+// Thread-compatible.
+class PickleWriter {
+ public:
+  explicit PickleWriter(ExportSink sink);
+
+  void BeginDict() { Put("}("); }
+  void EndDict() { Put("u"); }
+  // A list whose items follow. Call Item() before each item, because readers need long lists in batches.
+  struct List {
+    size_t items = 0;
+  };
+  List BeginList();
+  void Item(List* list);
+  void EndList() { Put("e"); }
+
+  // Store and load a whole value in the memo by a number, for values that occur again.
+  uint32_t Remember();
+  void Recall(uint32_t number);
+
+  void String(std::string_view text);
+  void Int(int64_t value);
+  void Bool(bool value);
+  void IntPair(int64_t first, int64_t second);
+  void Key(std::string_view name) { String(name); }
+  void End();
+
+ private:
+  void Put(std::string_view bytes);
+
+  ExportSink sink_;
+  std::string buffer_;
+  std::unordered_map<std::string, uint32_t> strings_;
+  uint32_t memo_ = 0;
+};
+
+constexpr size_t kBufferBytes = 1 << 16;
+constexpr size_t kMostItemsAtOnce = 1000;
+
+std::string LittleEndian(uint64_t value, size_t bytes) {
+  std::string text;
+  for (size_t i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i));
+  return text;
+}
+
+PickleWriter::PickleWriter(ExportSink sink) : sink_(std::move(sink)) { Put("\x80\x02"); }
+
+void PickleWriter::Put(std::string_view bytes) {
+  buffer_ += bytes;
+  if (buffer_.size() < kBufferBytes) return;
+  sink_(buffer_);
+  buffer_.clear();
+}
+
+PickleWriter::List PickleWriter::BeginList() {
+  Put("](");
+  return {};
+}
+
+void PickleWriter::Item(List* list) {
+  if (list->items != 0 && list->items % kMostItemsAtOnce == 0) Put("e(");
+  ++list->items;
+}
+
+uint32_t PickleWriter::Remember() {
+  if (memo_ < 256) {
+    Put(std::string("q") + static_cast<char>(memo_));
+  } else {
+    Put("r" + LittleEndian(memo_, 4));
+  }
+  return memo_++;
+}
+
+void PickleWriter::Recall(uint32_t number) {
+  if (number < 256) {
+    Put(std::string("h") + static_cast<char>(number));
+  } else {
+    Put("j" + LittleEndian(number, 4));
+  }
+}
+
+void PickleWriter::String(std::string_view text) {
+  const auto found = strings_.find(std::string(text));
+  if (found != strings_.end()) return Recall(found->second);
+  Put("X" + LittleEndian(text.size(), 4));
+  Put(text);
+  strings_.emplace(text, Remember());
+}
+
+void PickleWriter::Int(int64_t value) {
+  if (value >= 0 && value < 256) {
+    Put(std::string("K") + static_cast<char>(value));
+  } else if (value >= std::numeric_limits<int32_t>::min() && value <= std::numeric_limits<int32_t>::max()) {
+    Put("J" + LittleEndian(static_cast<uint64_t>(value), 4));
+  } else {
+    Put(std::string("\x8a\x08") + LittleEndian(static_cast<uint64_t>(value), 8));
+  }
+}
+
+void PickleWriter::Bool(bool value) { Put(value ? "\x88" : "\x89"); }
+
+void PickleWriter::IntPair(int64_t first, int64_t second) {
+  Int(first);
+  Int(second);
+  Put("\x86");
+}
+
+void PickleWriter::End() {
+  Put(".");
+  sink_(buffer_);
+  buffer_.clear();
+}
 
 using Action = DeviceSnapshot::Action;
 

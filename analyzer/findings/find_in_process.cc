@@ -1,28 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/findings/find_in_process.h"
 
-#include <algorithm>
 #include <memory>
-#include <string>
-#include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "analyzer/base/quantity.h"
 #include "analyzer/findings/core/activity_findings.h"
-#include "analyzer/findings/core/card_findings.h"
 #include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/device_findings.h"
 #include "analyzer/findings/core/framework_findings.h"
 #include "analyzer/findings/core/growth_findings.h"
-#include "analyzer/findings/core/host_findings.h"
-#include "analyzer/findings/core/limit_findings.h"
+#include "analyzer/findings/core/machine_findings.h"
 #include "analyzer/findings/core/process_description.h"
 #include "analyzer/findings/core/range_findings.h"
-#include "analyzer/findings/core/rising_steps.h"
 #include "analyzer/findings/core/trace_warnings.h"
-#include "analyzer/findings/core/unseen_blocks.h"
+#include "analyzer/findings/core/unsure.h"
 #include "analyzer/findings/fragmentation/pool_findings.h"
 #include "analyzer/findings/fragmentation/release_findings.h"
 #include "analyzer/findings/fragmentation/segment_findings.h"
@@ -36,128 +27,9 @@
 #include "analyzer/findings/peaks/peak_lines.h"
 #include "analyzer/findings/peaks/value_findings.h"
 #include "analyzer/findings/site_findings.h"
-#include "analyzer/leaks/cohort.h"
-#include "analyzer/steps/step_choice.h"
 
 namespace vramtrack {
 namespace {
-
-// Of objects that were made where no steps are known, how many stayed: in windows, or where nothing could be judged.
-// What comes before the first step is set-up.
-uint64_t KeptWithoutSteps(const ProcessAnalysis& analysis, SiteIndex site) {
-  constexpr double kShareThatMatters = 0.05;
-  uint64_t objects = 0;
-  const SiteHistory history = analysis.histories().history(site);
-  for (const RunPhase& phase : analysis.phases()) {
-    if (phase.kind == PlannedPhase::Kind::kSteps || !phase.follows || phase.share < kShareThatMatters) continue;
-    for (const Cohort& cohort : history.cohorts) {
-      if (cohort.step >= phase.steps.begin && cohort.step < phase.steps.end) objects += cohort.live_objects;
-    }
-  }
-  return objects;
-}
-
-// How many sites that do not leak kept something that was made where no steps are known.
-size_t SitesThatKept(const ProcessAnalysis& analysis) {
-  size_t kept = 0;
-  for (const SiteIndex i : analysis.verdicts().indices()) {
-    const LeakVerdict& verdict = analysis.verdicts()[i];
-    if (IsLeak(verdict.verdict) || IsSegmentSite(analysis.ledger().sites()[i])) continue;
-    if (verdict.verdict == Verdict::kInsufficientEvidence) continue;
-    const bool stopped = verdict.verdict == Verdict::kOneTime || verdict.verdict == Verdict::kSublinear;
-    if (analysis.plan().has_windows()) {
-      kept += stopped && verdict.evidence.survivors.objects >= kFewestRepeats;
-    } else if (!analysis.phases().empty()) {
-      kept += KeptWithoutSteps(analysis, i) >= kFewestRepeats;
-    }
-  }
-  return kept;
-}
-
-// Whether a site may have kept memory over and over where no steps are known. The first step begins with the run.
-bool MayKeepOutsideSteps(const ProcessAnalysis& analysis) {
-  const Sites& sites = analysis.ledger().sites();
-  for (const SiteIndex i : sites.indices()) {
-    if (LevelOf(sites[i]) == Level::kHandle) continue;
-    const SiteHistory history = analysis.histories().history(i);
-    if (sites[i].allocations >= history.born_objects + kFewestRepeats) return true;
-    if (!history.cohorts.empty() && history.cohorts[0].step == 0 && history.cohorts[0].live_objects >= kFewestRepeats)
-      return true;
-  }
-  return false;
-}
-
-// Why sites cannot be judged, each reason once; none if more steps would do.
-std::vector<std::string> Doubts(const ProcessAnalysis& analysis, const ProcessFindings& findings) {
-  std::vector<std::string> doubts;
-  if (findings.further_steps_needed) return doubts;
-  for (const LeakVerdict& verdict : analysis.verdicts()) {
-    const bool known = std::find(doubts.begin(), doubts.end(), verdict.doubt) != doubts.end();
-    if (verdict.verdict == Verdict::kInsufficientEvidence && !verdict.doubt.empty() && !known) {
-      doubts.push_back(verdict.doubt);
-    }
-  }
-  return doubts;
-}
-
-// Whether CUDA graphs were made after the last of few steps, and before it none.
-bool StepsAreInGraphs(const ProcessAnalysis& analysis, const ProcessFindings& findings) {
-  if (findings.steps.count >= kEnoughSteps) return false;
-  bool made = false;
-  for (const SiteIndex i : analysis.ledger().sites().indices()) {
-    const Site& site = analysis.ledger().sites()[i];
-    if (site.key.kind != schema::GRAPH_EXEC || site.allocations == 0) continue;
-    if (analysis.run().steps > 0 && analysis.histories().history(i).born_objects > 0) return false;
-    made = true;
-  }
-  return made;
-}
-
-// A part of a run that is not judged does not matter while it is smaller than the rest.
-constexpr double kLeastJudged = 0.5;
-// Fewer steps than this are too few, whatever they cover.
-constexpr uint64_t kFewSteps = 10;
-
-// `in_graphs`: StepsAreInGraphs.
-std::vector<std::string> WhatIsUnsure(ProcessAnalysis* analysis, const ProcessFindings& findings, bool in_graphs) {
-  const size_t kept = SitesThatKept(*analysis);
-  std::vector<std::string> unsure = UnseenBlocks(analysis);
-  for (std::string& doubt : Doubts(*analysis, findings)) unsure.push_back(std::move(doubt));
-  if (in_graphs) {
-    unsure.push_back(
-        "after its last step the job made a CUDA graph, and steps that replay one are not seen, as they allocate "
-        "nothing: call vramtrack_step(), or push an NVTX range, once a step");
-  }
-  if (findings.steps.count == 0) {
-    if (const uint64_t rounds = analysis->plan().idle_rounds; rounds > 0) {
-      unsure.push_back(
-          absl::StrCat("the allocations repeat ", rounds,
-                       " times and nothing is freed as often, which may be set-up; --step-marks periodicity "
-                       "takes them as steps"));
-    }
-    return unsure;
-  }
-  const bool too_few = findings.steps.count < kFewSteps && findings.further_steps_needed;
-  if (findings.steps.judged < kLeastJudged && !too_few && MayKeepOutsideSteps(*analysis)) {
-    unsure.push_back(absl::StrFormat("the %s cover only %.0f %% of the run: a leak in the rest would not be seen",
-                                     findings.steps.unit == StepUnit::kStep ? "steps that were found" : "windows",
-                                     100 * findings.steps.judged));
-  }
-  if (kept > 0) {
-    unsure.push_back(
-        absl::StrCat(kept, kept == 1 ? " site" : " sites",
-                     " kept what was allocated where no steps were found: call vramtrack_step() once a step"));
-  }
-  for (const ReportDevice& device : findings.devices) {
-    std::string rising = RisingSteps(analysis, DeviceIndex(device.index));
-    if (!rising.empty()) unsure.push_back(std::move(rising));
-    if (device.unexplained_growth <= 0) continue;
-    unsure.push_back(absl::StrCat("live bytes of device ", device.index, " grow by ",
-                                  FormatByteCount(device.unexplained_growth),
-                                  " per step that no allocation site explains"));
-  }
-  return unsure;
-}
 
 using OwnCollectors = std::vector<std::unique_ptr<Collector>>;
 

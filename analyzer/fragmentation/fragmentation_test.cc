@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "analyzer/fragmentation/peak_window.h"
-#include "analyzer/fragmentation/placement.h"
 #include "analyzer/ledger/page_usage.h"
 
 namespace vramtrack {

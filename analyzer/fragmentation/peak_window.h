@@ -10,10 +10,26 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "analyzer/base/indices.h"
-#include "analyzer/fragmentation/placement.h"
 #include "analyzer/ledger/ledger.h"
 
 namespace vramtrack {
+
+// Bytes that are needed from `birth` until just before `death`.
+struct Lifetime {
+  uint32_t birth = 0, death = 0;
+  uint64_t bytes = 0;
+};
+
+// An offset for each lifetime, and the memory that is enough for them. Lifetimes that overlap in time do not overlap
+// in memory.
+struct Placement {
+  uint64_t bytes = 0;
+  std::vector<uint64_t> offsets;  // one for each lifetime; 0 for one without bytes or time
+};
+
+// Returns the best of four greedy placements, which know all lifetimes in advance. It needs at least the bytes that
+// are live at the same time, and seldom much more. Time is quadratic in the number of lifetimes.
+Placement BestPlacement(const std::vector<Lifetime>& lifetimes);
 
 // Records a device's allocations in the time before its peak, to bound the memory that the peak needs. Times are the
 // device's own events, counted from 0. Memory is bounded by the window. Thread-compatible.

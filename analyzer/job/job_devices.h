@@ -5,10 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "analyzer/job/job_process.h"
 #include "analyzer/job/site_id.h"
+#include "analyzer/model/machine.h"
 #include "analyzer/model/process_findings.h"
 #include "analyzer/model/report.h"
 
@@ -53,6 +56,26 @@ class JobDevices {
   OfHost<ReportTimeline> host_;
   OfHost<ReportPeakLines> host_lines_;
   OfHost<ReportPeakStacks> host_stacks_;
+};
+
+// Puts the processes of a job that used the same card side by side. The result does not depend on the order of Add.
+// Thread-compatible.
+class JobCards {
+ public:
+  void Add(uint32_t pid, std::optional<int> rank, std::vector<CardUse> uses);
+
+  // Returns the cards that several processes used, by UUID.
+  std::vector<ReportCard> Finish();
+
+ private:
+  struct Use {
+    uint32_t pid;
+    std::optional<int> rank;
+    CardUse use;
+  };
+  static ReportCard Describe(const std::vector<const Use*>& uses);
+
+  std::vector<Use> uses_;
 };
 
 }  // namespace vramtrack

@@ -2,12 +2,13 @@
 #include "analyzer/job/job_findings.h"
 
 #include <algorithm>
-#include <map>
-#include <string>
+#include <functional>
+#include <iterator>
+#include <set>
 #include <tuple>
 #include <utility>
-#include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "analyzer/findings/core/raw_frames.h"
 #include "analyzer/job/rank_curves.h"
@@ -17,6 +18,110 @@
 #include "analyzer/model/oom_lines.h"
 
 namespace vramtrack {
+
+void JobReleases::Add(const JobProcess& process, std::vector<ReportRelease> releases) {
+  for (size_t i = 0; i < releases.size(); ++i) {
+    ReportRelease& release = releases[i];
+    std::vector<size_t>& alike = by_hash_[FramesHash(release.stack)];
+    const auto same = std::find_if(alike.begin(), alike.end(),
+                                   [&](size_t index) { return IsSameStack(places_[index].sum.stack, release.stack); });
+    if (same == alike.end()) {
+      alike.push_back(places_.size());
+      const uint64_t bytes = release.bytes;
+      places_.push_back({std::move(release), &process, i, &process, &process, bytes});
+      continue;
+    }
+    Place& place = places_[*same];
+    ReportRelease& sum = place.sum;
+    sum.calls += release.calls;
+    sum.segments += release.segments;
+    sum.bytes += release.bytes;
+    sum.timed += release.timed;
+    sum.seconds_at_least += release.seconds_at_least;
+    sum.seconds_at_most += release.seconds_at_most;
+    sum.least = std::min(sum.least, release.least);
+    sum.most = std::max(sum.most, release.most);
+    sum.processes += place.last != &process;
+    place.last = &process;
+    if (IsBefore(process, *place.first)) {
+      place.first = &process;
+      place.index = i;
+    }
+    if (release.bytes > place.most_bytes || (release.bytes == place.most_bytes && IsBefore(process, *place.most))) {
+      place.most = &process;
+      place.most_bytes = release.bytes;
+      sum.times = std::move(release.times);
+      sum.extra_seconds = release.extra_seconds;
+      sum.extra_low = release.extra_low;
+      sum.extra_high = release.extra_high;
+    }
+  }
+}
+
+std::vector<ReportRelease> JobReleases::Finish() {
+  std::stable_sort(places_.begin(), places_.end(), [](const Place& a, const Place& b) {
+    if (a.sum.bytes != b.sum.bytes) return a.sum.bytes > b.sum.bytes;
+    if (a.first == b.first) return a.index < b.index;
+    return IsBefore(*a.first, *b.first);
+  });
+  std::vector<ReportRelease> releases;
+  for (Place& place : places_) releases.push_back(std::move(place.sum));
+  return releases;
+}
+
+namespace {
+
+constexpr size_t kProcessesTold = 4;
+
+// The text without its figures.
+std::string FormOf(const std::string& warning) {
+  std::string form;
+  for (const char c : warning) {
+    if (!absl::ascii_isdigit(static_cast<unsigned char>(c))) {
+      form += c;
+    } else if (form.empty() || form.back() != '#') {
+      form += '#';
+    }
+  }
+  return form;
+}
+
+}  // namespace
+
+void JobWarnings::Add(const JobProcess& process, std::vector<std::string> warnings) {
+  for (size_t i = 0; i < warnings.size(); ++i) {
+    Alike& alike = by_form_[FormOf(warnings[i])];
+    alike.different.insert(std::hash<std::string>()(warnings[i]));
+    alike.of_first[&process].push_back({i, std::move(warnings[i])});
+    if (alike.of_first.size() > kProcessesTold) alike.of_first.erase(std::prev(alike.of_first.end()));
+  }
+}
+
+std::vector<std::string> JobWarnings::Finish() const {
+  std::vector<const Alike*> order;
+  for (const auto& [form, alike] : by_form_) order.push_back(&alike);
+  std::stable_sort(order.begin(), order.end(), [](const Alike* a, const Alike* b) {
+    const auto &first = *a->of_first.begin(), &other = *b->of_first.begin();
+    if (IsBefore(*first.first, *other.first)) return true;
+    if (IsBefore(*other.first, *first.first)) return false;
+    return first.second[0].index < other.second[0].index;
+  });
+  std::vector<std::string> lines;
+  for (const Alike* alike : order) {
+    std::set<std::string> told;
+    for (const auto& [process, of_process] : alike->of_first) {
+      for (const Line& line : of_process) {
+        if (told.insert(line.text).second) lines.push_back(line.text);
+      }
+    }
+    if (alike->different.size() > told.size()) {
+      lines.push_back(
+          absl::StrCat("and ", alike->different.size() - told.size(), " more like the last one, of other processes"));
+    }
+  }
+  return lines;
+}
+
 namespace {
 
 // A job that runs out of memory does so in all of its ranks.

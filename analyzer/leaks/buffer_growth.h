@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analyzer/leaks/bootstrap.h"
+#include "analyzer/leaks/statistics.h"
 #include "analyzer/leaks/step_levels.h"
 #include "analyzer/leaks/windows.h"
 

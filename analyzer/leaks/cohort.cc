@@ -5,8 +5,7 @@
 #include <cmath>
 
 #include "analyzer/leaks/explanation.h"
-#include "analyzer/leaks/materiality.h"
-#include "analyzer/leaks/onset.h"
+#include "analyzer/leaks/rate.h"
 #include "analyzer/leaks/rhythm.h"
 
 namespace vramtrack {

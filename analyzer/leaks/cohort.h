@@ -16,9 +16,9 @@
 
 #include "analyzer/leaks/buffer_growth.h"
 #include "analyzer/leaks/bursts.h"
-#include "analyzer/leaks/multiple_testing.h"
 #include "analyzer/leaks/rate.h"
 #include "analyzer/leaks/site_history.h"
+#include "analyzer/leaks/statistics.h"
 #include "analyzer/leaks/trend.h"
 #include "analyzer/leaks/windows.h"
 #include "analyzer/model/enums.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "analyzer/leaks/explanation.h"
-#include "analyzer/leaks/materiality.h"
+#include "analyzer/leaks/rate.h"
 
 namespace vramtrack {
 namespace {

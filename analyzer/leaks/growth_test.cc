@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <random>
+#include <vector>
 
 namespace vramtrack {
 namespace {
@@ -140,6 +142,163 @@ TEST(FittedGrowth, OfWidePointsIsPerStepAndExact) {
   EXPECT_EQ(growth->wander_per_step, 0);
   series.low.resize(12);
   EXPECT_FALSE(FitGrowth(series, 5).has_value()) << "too few";
+}
+
+using Random = std::mt19937_64;
+
+double Uniform(Random* random, double below) { return below * std::uniform_real_distribution<>()(*random); }
+
+// What one step adds for good, what it needs on top, and how much of that is there all the time.
+struct StepOf {
+  double leaves, needs, always = 0;
+};
+
+struct Job {
+  LevelSeries levels;  // of all steps that fitted
+  double limit = 0;
+};
+
+Job RunUntilFull(double limit, const std::function<StepOf(int)>& step_of) {
+  Job job;
+  job.limit = limit;
+  double level = 50;
+  for (int step = 0;; ++step) {
+    const StepOf now = step_of(step);
+    const double high = level + now.always + now.needs + now.leaves;
+    if (high > limit) return job;
+    job.levels.low.push_back(level + now.always);
+    job.levels.high.push_back(high);
+    level += now.leaves;
+  }
+}
+
+struct Outcome {
+  int runs = 0, refused = 0, covered = 0;
+  std::vector<double> errors;
+
+  double MedianError() {
+    std::sort(errors.begin(), errors.end());
+    return errors.empty() ? 1 : errors[errors.size() / 2];
+  }
+};
+
+Outcome PredictAtHalfWay(const std::function<Job()>& make, int runs) {
+  Outcome outcome;
+  for (outcome.runs = 0; outcome.runs < runs; ++outcome.runs) {
+    const Job job = make();
+    const size_t half = job.levels.low.size() / 2, begin = std::max<size_t>(5, half / 10);
+    LevelSeries seen;
+    seen.low.assign(job.levels.low.begin(), job.levels.low.begin() + static_cast<std::ptrdiff_t>(half));
+    seen.high.assign(job.levels.high.begin(), job.levels.high.begin() + static_cast<std::ptrdiff_t>(half));
+    const std::optional<FittedGrowth> growth = FitGrowth(seen, begin);
+    const std::optional<StepsToOom> left = growth ? PredictStepsToOom(*growth, seen, begin, job.limit) : std::nullopt;
+    if (!left) {
+      ++outcome.refused;
+      continue;
+    }
+    const double truth = static_cast<double>(job.levels.low.size() - half);
+    outcome.errors.push_back(std::fabs(left->steps - truth) / truth);
+    outcome.covered += left->low <= truth && truth <= left->high;
+  }
+  return outcome;
+}
+
+TEST(TimeToOom, IsExactWhereEveryStepIsTheSame) {
+  for (const double limit : {150.0, 300.5, 1000.0}) {
+    Outcome outcome = PredictAtHalfWay([&] { return RunUntilFull(limit, [](int) { return StepOf{1, 20}; }); }, 1);
+    EXPECT_EQ(outcome.covered, 1);
+    EXPECT_LT(outcome.MedianError(), .01);
+  }
+}
+
+TEST(TimeToOom, CountsALeakInEveryThirdStep) {
+  Outcome outcome = PredictAtHalfWay(
+      [&] { return RunUntilFull(500, [](int step) {
+              return StepOf{step % 3 == 0 ? 3.0 : 0, 20};
+            }); }, 1);
+  EXPECT_EQ(outcome.covered, 1);
+  EXPECT_LT(outcome.MedianError(), .03);
+}
+
+TEST(TimeToOom, StandsBatchesOfVaryingLength) {
+  Random random(1);
+  Outcome outcome = PredictAtHalfWay(
+      [&] { return RunUntilFull(600, [&](int) {
+              return StepOf{1, 10 + Uniform(&random, 20), Uniform(&random, 3)};
+            }); },
+      200);
+  EXPECT_EQ(outcome.refused, 0);
+  EXPECT_GE(outcome.covered, .95 * outcome.runs);
+  EXPECT_LT(outcome.MedianError(), .03);
+}
+
+// It is the evaluation that fails, long before an ordinary step would.
+TEST(TimeToOom, KnowsThatEvaluationsNeedMore) {
+  Random random(2);
+  Outcome outcome = PredictAtHalfWay(
+      [&] {
+        return RunUntilFull(700, [&](int step) {
+          const bool evaluates = step % 10 == 9;
+          return StepOf{1, 10 + Uniform(&random, 10), evaluates ? 100.0 : 0};
+        });
+      },
+      100);
+  EXPECT_EQ(outcome.refused, 0);
+  EXPECT_GE(outcome.covered, .95 * outcome.runs);
+  EXPECT_LT(outcome.MedianError(), .03);
+}
+
+// Chance has no memory: half way, the best guess is off by one over the square root of the leaks so far. The interval
+// says so.
+TEST(TimeToOom, IsHonestAboutLeaksByChance) {
+  Random random(3);
+  const auto by_chance = [&](double limit, unsigned one_in) {
+    return PredictAtHalfWay(
+        [&] {
+          return RunUntilFull(limit, [&](int) { return StepOf{random() % one_in == 0 ? double(one_in) : 0, 20}; });
+        },
+        300);
+  };
+  Outcome often = by_chance(800, 2);
+  EXPECT_EQ(often.refused, 0);
+  EXPECT_GE(often.covered, .92 * often.runs);
+  EXPECT_LT(often.MedianError(), .10);
+  Outcome rare = by_chance(1000, 10);
+  EXPECT_GE(rare.covered, .92 * (rare.runs - rare.refused));
+}
+
+// Segments, or an object each tenth step: the device is full when the next stair does not fit, wherever that is.
+TEST(TimeToOom, CoversWhereTheNextStairDoesNotFit) {
+  Outcome outcome;
+  for (const int stair : {2, 5, 7, 12, 20, 30}) {
+    for (int limit = 380; limit < 420; ++limit) {
+      const Outcome one = PredictAtHalfWay(
+          [&] {
+            return RunUntilFull(limit, [&](int step) { return StepOf{step % stair == 0 ? double(stair) : 0, 0}; });
+          },
+          1);
+      outcome.covered += one.covered;
+      outcome.runs += one.runs;
+      outcome.refused += one.refused;
+    }
+  }
+  EXPECT_EQ(outcome.refused, 0);
+  EXPECT_GE(outcome.covered, .95 * outcome.runs);
+}
+
+TEST(TimeToOom, OfAFullDeviceIsNow) {
+  LevelSeries levels;
+  for (int step = 0; step < 50; ++step) {
+    levels.low.push_back(step);
+    levels.high.push_back(step + 5);
+  }
+  const std::optional<FittedGrowth> growth = FitGrowth(levels, 5);
+  ASSERT_TRUE(growth.has_value());
+  EXPECT_EQ(PredictStepsToOom(*growth, levels, 5, 40)->steps, 0);
+  EXPECT_EQ(PredictStepsToOom(*growth, levels, 5, 40)->low, 0);
+  FittedGrowth none = *growth;
+  none.ci_low = 0;
+  EXPECT_FALSE(PredictStepsToOom(none, levels, 5, 100).has_value());
 }
 
 }  // namespace

@@ -8,6 +8,78 @@
 namespace vramtrack {
 namespace {
 
+// At most this share of the later frequency may come before an onset; otherwise it is an acceleration, or a chance gap.
+constexpr double kQuietShare = 0.1;
+// Log-likelihood gain for a split, beyond the logarithm of the number of places where it might lie.
+constexpr double kClearGain = 4;
+
+double LogLikelihood(double births, double steps) { return births > 0 ? births * std::log(births / steps) : 0; }
+
+}  // namespace
+
+Onset FindOnset(const SurvivorSeries& series, StepSpan tested) {
+  Onset onset{tested, false};
+  if (series.empty()) return onset;
+  const double births = static_cast<double>(series.size());
+  const double steps = tested.size();
+  const double unsplit = LogLikelihood(births, steps);
+  double best_gain = 0;
+  // A likelihood of a Poisson process peaks just before a birth, so only births need to be tried.
+  for (size_t before = 0; before < series.size(); ++before) {
+    const double quiet_steps = series[before].step - tested.begin;
+    const double busy_steps = tested.end - series[before].step;
+    if (quiet_steps == 0) continue;
+    const double quiet = before / quiet_steps;
+    const double busy = (births - before) / busy_steps;
+    if (quiet > kQuietShare * busy) continue;
+    const double gain =
+        LogLikelihood(static_cast<double>(before), quiet_steps) + LogLikelihood(births - before, busy_steps) - unsplit;
+    if (gain > best_gain && gain > kClearGain + std::log(births)) {
+      best_gain = gain;
+      onset.span.begin = series[before].step;
+      onset.within_tested = true;
+    }
+  }
+  return onset;
+}
+
+namespace {
+
+constexpr size_t kMaxBirthsInPeriod = 512;
+
+// Whether the series moved by `shift` births (and `period` steps) is the series again.
+bool Repeats(const SurvivorSeries& series, StepSpan span, size_t shift, Step period, bool with_bytes) {
+  for (size_t i = 0; i + shift < series.size(); ++i) {
+    const Survivors& here = series[i];
+    const Survivors& there = series[i + shift];
+    if (there.step - here.step != period || there.objects != here.objects) return false;
+    if (with_bytes && there.bytes != here.bytes) return false;
+  }
+  // The pattern goes on to both ends: nothing is missing where it should have repeated.
+  const bool missing_at_end = series[series.size() - shift].step + static_cast<uint64_t>(period) < span.end;
+  const bool missing_at_begin = series[shift - 1].step >= static_cast<uint64_t>(span.begin) + period;
+  return !missing_at_end && !missing_at_begin;
+}
+
+}  // namespace
+
+Period FindPeriod(const SurvivorSeries& series, StepSpan span) {
+  for (size_t shift = 1; shift <= kMaxBirthsInPeriod && 3 * shift <= series.size(); ++shift) {
+    const Step period = series[shift].step - series[0].step;
+    if (static_cast<uint64_t>(period) * 3 > static_cast<uint64_t>(span.size()) + period) break;
+    if (!Repeats(series, span, shift, period, /*with_bytes=*/false)) continue;
+    // Bytes may repeat at a multiple of the objects' period only; that one is preferred where there is one.
+    for (size_t times = 1; times * shift <= kMaxBirthsInPeriod && 3 * times * shift <= series.size(); ++times) {
+      const Step multiple = series[times * shift].step - series[0].step;
+      if (Repeats(series, span, times * shift, multiple, /*with_bytes=*/true)) return {multiple, true};
+    }
+    return {period, false};
+  }
+  return {};
+}
+
+namespace {
+
 struct Mean {
   double bytes = 0, objects = 0;
 };
@@ -63,6 +135,21 @@ Rate EstimateRate(const SurvivorSeries& series, const Onset& onset, uint32_t max
   if (!with_interval) return rate;
   rate.bytes_interval = BootstrapMean(BytesByStep(after_onset, span), BlockSteps(span, max_lifetime_steps));
   return rate;
+}
+
+namespace {
+
+constexpr double kMinMaterialBytes = 1 << 20;
+constexpr double kMaterialDeviceShare = 1e-4;
+constexpr double kMaterialObjects = 1000;
+
+}  // namespace
+
+bool IsMaterial(const Rate& rate, const RunShape& run) {
+  const double horizon_steps = static_cast<double>(run.horizon_steps);
+  if (rate.bytes_per_step <= 0) return rate.objects_per_step * horizon_steps >= kMaterialObjects;
+  const double least = std::max(kMinMaterialBytes, kMaterialDeviceShare * static_cast<double>(run.device_total_bytes));
+  return rate.bytes_per_step * horizon_steps >= least;
 }
 
 }  // namespace vramtrack

@@ -1,15 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Estimates how much a site leaves behind per step, with a confidence interval.
+// Estimates how much a site leaves behind per step: from when on, whether it repeats, and whether it will matter before
+// the run ends.
 #ifndef ANALYZER_LEAKS_RATE_H_
 #define ANALYZER_LEAKS_RATE_H_
 
-#include "analyzer/leaks/bootstrap.h"
-#include "analyzer/leaks/onset.h"
-#include "analyzer/leaks/period.h"
+#include "analyzer/leaks/site_history.h"
+#include "analyzer/leaks/statistics.h"
 #include "analyzer/leaks/survivors.h"
+#include "analyzer/leaks/windows.h"
 
 namespace vramtrack {
+
+// The part of the tested steps in which a site leaves survivors. It begins at the first tested step, or at a later step
+// before which survivors are at most a tenth as frequent as after it. That step is found by binary segmentation of a
+// Poisson process: it is the split with the greatest likelihood, if the likelihood clearly favours a split.
+struct Onset {
+  StepSpan span;
+  bool within_tested = false;  // the onset was seen; otherwise it is in warm-up or before
+};
+// Finds the step at which a site began to leave objects behind.
+Onset FindOnset(const SurvivorSeries& series, StepSpan tested);
+
+// Detects survivors that repeat exactly: in every step, in every n-th step, or in any fixed pattern. Their rate is then
+// known and need not be estimated.
+struct Period {
+  Step steps = 0;             // length; 0: no period
+  bool bytes_repeat = false;  // the bytes repeat as well as the objects
+};
+
+// Returns the shortest period in which the objects of `series` repeat throughout `span`, or a multiple of it in which
+// the bytes repeat too. At least three repetitions must fit.
+Period FindPeriod(const SurvivorSeries& series, StepSpan span);
 
 struct Rate {
   double bytes_per_step = 0;
@@ -26,6 +48,10 @@ struct Rate {
 // the time; without `with_interval`, `bytes_interval` is zero.
 Rate EstimateRate(const SurvivorSeries& series, const Onset& onset, uint32_t max_lifetime_steps,
                   bool with_interval = true);
+
+// Returns whether a leak adds up to at least 1 MiB over the run's horizon, or to a ten-thousandth of the device if that
+// is more. A smaller leak is real but minor. Objects without bytes (events, streams) matter from a thousand on.
+bool IsMaterial(const Rate& rate, const RunShape& run);
 
 }  // namespace vramtrack
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/leaks/onset.h"
+#include "analyzer/leaks/rate.h"
 #include "analyzer/leaks/trend.h"
 
 namespace vramtrack {

@@ -5,12 +5,9 @@
 #include <random>
 #include <vector>
 
-#include "analyzer/leaks/bootstrap.h"
 #include "analyzer/leaks/bursts.h"
-#include "analyzer/leaks/multiple_testing.h"
-#include "analyzer/leaks/onset.h"
-#include "analyzer/leaks/period.h"
 #include "analyzer/leaks/rate.h"
+#include "analyzer/leaks/statistics.h"
 #include "analyzer/leaks/trend.h"
 #include "analyzer/leaks/windows.h"
 

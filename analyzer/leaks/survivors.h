@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The objects that the steps of a span left behind: the series that all leak tests use.
+// The objects that the steps of a span left behind: the series that all leak tests use, and whether those of
+// two sites are alike, as of sites of one leak.
 #ifndef ANALYZER_LEAKS_SURVIVORS_H_
 #define ANALYZER_LEAKS_SURVIVORS_H_
 
@@ -38,6 +39,17 @@ SurvivorTotal TotalOf(const SurvivorSeries& series);
 
 // Returns the totals of `windows` windows that cover `span`. Their lengths differ by at most one step.
 std::vector<SurvivorTotal> WindowTotals(const SurvivorSeries& series, StepSpan span, uint32_t windows);
+
+// Returns whether both series have survivors in the same steps of `span`, in at least four steps and with exceptions in
+// at most one step of twenty. If survivors are rare, one series may be one step later throughout, because steps that
+// are inferred from allocations may begin in the middle of a real one.
+bool SameSteps(const SurvivorSeries& a, const SurvivorSeries& b, StepSpan span);
+
+// Returns whether both also leave the same number of objects and bytes in each of these steps.
+bool SameAmounts(const SurvivorSeries& a, const SurvivorSeries& b, StepSpan span);
+
+// Returns the sum of both series.
+SurvivorSeries SumOf(const SurvivorSeries& a, const SurvivorSeries& b);
 
 }  // namespace vramtrack
 

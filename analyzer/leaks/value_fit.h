@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/leaks/bootstrap.h"
+#include "analyzer/leaks/statistics.h"
 
 namespace vramtrack {
 

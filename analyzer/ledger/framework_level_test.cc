@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "analyzer/fragmentation/framework_check.h"
-#include "analyzer/fragmentation/release_log.h"
+#include "analyzer/fragmentation/releases.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/peaks/failure_log.h"
 #include "proto/trace_builder.h"

@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/model/frame_text.h"
 
+#include <cxxabi.h>
+
 #include <algorithm>
+#include <cstdlib>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "analyzer/base/display_text.h"
+#include "absl/strings/str_replace.h"
 #include "analyzer/base/function_name.h"
 #include "analyzer/base/quantity.h"
 
 namespace vramtrack {
+
+std::string TypeName(const std::type_info& type) {
+  int status = 0;
+  char* const whole = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
+  std::string name = absl::StrReplaceAll(whole, {{"vramtrack::", ""}, {"::", ""}});
+  std::free(whole);
+  if (name.rfind("Report", 0) == 0 && name != "Report") name.erase(0, 6);
+  return name;
+}
+
 namespace {
 
 constexpr size_t kCalleesShown = 3;  // frames below the marked one: what it called

@@ -3,12 +3,20 @@
 #define ANALYZER_MODEL_FRAME_TEXT_H_
 
 #include <string>
+#include <typeinfo>
 #include <vector>
 
 #include "analyzer/base/display_text.h"
 #include "analyzer/model/report.h"
 
 namespace vramtrack {
+
+// Returns the name of a struct in schemas: "Site" for vramtrack::ReportSite, "AcrossRate" for ReportAcross::Rate.
+std::string TypeName(const std::type_info& type);
+template <class T>
+std::string TypeName() {
+  return TypeName(typeid(T));
+}
 
 // Returns the location of a frame, such as "model/attention.cu:87", or "libfoo.so+0x12ab" if the line is unknown. Paths
 // of Python files start at the job's folder or at their package.

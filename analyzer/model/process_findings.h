@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/model/card.h"
+#include "analyzer/model/machine.h"
 #include "analyzer/model/report.h"
 
 namespace vramtrack {

@@ -11,12 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/model/card.h"
 #include "analyzer/model/device.h"
 #include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/holder.h"
-#include "analyzer/model/host.h"
+#include "analyzer/model/machine.h"
 #include "analyzer/model/oom.h"
 #include "analyzer/model/peak.h"
 #include "analyzer/model/rank.h"

@@ -11,7 +11,7 @@
 #include "analyzer/attribution/category.h"
 #include "analyzer/base/indices.h"
 #include "analyzer/ledger/ledger.h"
-#include "analyzer/peaks/timeline_bins.h"
+#include "analyzer/peaks/timeline.h"
 
 namespace vramtrack {
 

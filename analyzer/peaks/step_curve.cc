@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "analyzer/peaks/timeline_bins.h"
+#include "analyzer/peaks/timeline.h"
 
 namespace vramtrack {
 namespace {

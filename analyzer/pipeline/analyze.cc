@@ -12,7 +12,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/ordered_work.h"
-#include "analyzer/base/processors.h"
 #include "analyzer/findings/core/analyze_options.h"
 #include "analyzer/findings/core/known_findings.h"
 #include "analyzer/findings/find_in_process.h"

@@ -16,7 +16,7 @@
 #include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/frame.h"
-#include "analyzer/model/type_name.h"
+#include "analyzer/model/frame_text.h"
 
 namespace vramtrack {
 

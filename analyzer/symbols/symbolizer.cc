@@ -15,7 +15,6 @@
 #include "analyzer/symbols/elf_file.h"
 #include "analyzer/symbols/module_locator.h"
 #include "analyzer/symbols/source_path.h"
-#include "analyzer/symbols/symbol_table.h"
 
 namespace vramtrack {
 namespace {

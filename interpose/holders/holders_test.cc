@@ -15,7 +15,7 @@
 #include "interpose/holders/cpp_objects.h"
 #include "interpose/holders/holders.h"
 #include "interpose/holders/object_types.h"
-#include "interpose/holders/pending_references.h"
+#include "interpose/holders/object_walk.h"
 #include "interpose/holders/process_memory.h"
 #include "interpose/holders/python_objects.h"
 #include "interpose/holders/reached_objects.h"

@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include "analyzer/base/processors.h"
+#include "analyzer/base/ordered_work.h"
 
 namespace vramtrack {
 

@@ -15,6 +15,8 @@
 #include "analyzer/leaks/growth.h"
 #include "analyzer/leaks/site_history.h"
 #include "analyzer/ledger/ledger.h"
+#include "analyzer/model/device.h"
+#include "analyzer/model/oom.h"
 #include "analyzer/model/report.h"
 
 namespace vramtrack {
@@ -68,6 +70,9 @@ class DeviceFindings final : public Collector {
   const ProcessAnalysis& analysis_;
   PeakWindows windows_;
 };
+
+// Fills in the suggested limit of `device`, whose other figures must be complete. `oom`: all failed allocations.
+void DescribeLimit(const ProcessAnalysis& analysis, const std::vector<ReportOom>& oom, ReportDevice* device);
 
 }  // namespace vramtrack
 

@@ -13,8 +13,7 @@
 #include "analyzer/findings/core/framework_findings.h"
 #include "analyzer/leaks/explanation.h"
 #include "analyzer/leaks/growth.h"
-#include "analyzer/leaks/materiality.h"
-#include "analyzer/leaks/time_to_oom.h"
+#include "analyzer/leaks/rate.h"
 
 namespace vramtrack {
 namespace {

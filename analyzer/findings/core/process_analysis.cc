@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "analyzer/attribution/library_pool.h"
 #include "analyzer/findings/core/device_findings.h"
-#include "analyzer/findings/core/sites_in_one.h"
+#include "analyzer/findings/core/site_groups.h"
 #include "analyzer/findings/core/step_plan.h"
 #include "analyzer/findings/core/trace_warnings.h"
 #include "analyzer/leaks/growing_buffer.h"

@@ -8,8 +8,7 @@
 #include "analyzer/base/indices.h"
 #include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
-#include "analyzer/peaks/memory_names.h"
-#include "analyzer/peaks/nvtx_ranges.h"
+#include "analyzer/peaks/nvtx_names.h"
 
 namespace vramtrack {
 

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a report says of a run that it cannot judge.
+#include "analyzer/findings/core/unsure.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -131,6 +136,123 @@ TEST(Unsure, WhatCannotBeJudgedDoesNotHideBehindASteadySiteOfTheSameLine) {
   const ProcessFindings findings = FindInJob(&job);
   ASSERT_EQ(findings.sites.size(), 1u) << "both look the same";
   EXPECT_EQ(findings.sites[0].verdict, Verdict::kInsufficientEvidence);
+}
+
+constexpr uint64_t kSteps = 120;
+
+// Each step works with 64 MiB, keeps `left` bytes for good, and replaces a buffer by one of `buffer` bytes, which is
+// freed before the new one is made.
+struct Sizes {
+  uint64_t buffer = 0, left = 0;
+};
+
+std::vector<std::string> Unsure(const std::function<Sizes(uint64_t step)>& sizes) {
+  JobBuilder job;
+  job.Device(uint64_t{64} << 30);
+  JobObject buffer = job.Allocate(1, kMiB);
+  for (uint64_t step = 0; step < kSteps; ++step) {
+    const Sizes of = sizes(step);
+    job.Free(job.Allocate(2, 64 * kMiB));
+    job.Free(buffer);
+    buffer = job.Allocate(1, of.buffer);
+    job.Free(job.Allocate(2, 64 * kMiB));
+    if (of.left > 0) job.Allocate(3, of.left);
+    job.Pass(1000000);
+    job.EndStep();
+  }
+  return FindInJob(&job).unsure;
+}
+
+TEST(RisingSteps, ABufferIsFreedAndMadeLarger) {
+  const std::vector<std::string> unsure = Unsure([](uint64_t step) { return Sizes{(8 + step) * kMiB}; });
+  ASSERT_EQ(unsure.size(), 1u);
+  EXPECT_NE(unsure[0].find("need more and more memory: 1.00 MiB per step"), std::string::npos) << unsure[0];
+  EXPECT_NE(unsure[0].find("objects that get larger, from job+0x"), std::string::npos) << unsure[0];
+}
+
+TEST(RisingSteps, OneThatHasStoppedGrowingIsFine) {
+  EXPECT_TRUE(Unsure([](uint64_t step) { return Sizes{(8 + std::min<uint64_t>(step, 70)) * kMiB}; }).empty());
+}
+
+TEST(RisingSteps, SizesThatVaryAreFine) {
+  std::mt19937_64 random(7);
+  EXPECT_TRUE(Unsure([&random](uint64_t) { return Sizes{(8 + random() % 64) * kMiB}; }).empty());
+}
+
+TEST(RisingSteps, ALastPhaseThatNeedsMoreIsFine) {
+  std::mt19937_64 random(11);
+  const auto size = [&random](uint64_t step) { return Sizes{(step < 100 ? 32 : 80) * kMiB + random() % (16 * kMiB)}; };
+  EXPECT_TRUE(Unsure(size).empty());
+}
+
+TEST(RisingSteps, SizesThatVaryAndGrowAreFound) {
+  std::mt19937_64 random(12);
+  EXPECT_EQ(Unsure([&random](uint64_t step) { return Sizes{(8 + step + random() % 16) * kMiB}; }).size(), 1u);
+}
+
+TEST(RisingSteps, WhatStaysIsALeak) {
+  EXPECT_TRUE(Unsure([](uint64_t) { return Sizes{8 * kMiB, kMiB}; }).empty());
+}
+
+// A job whose memory another allocator divides is not called clean, unless the blocks of that allocator are seen.
+
+constexpr uint32_t kLibrary = 1, kOwn = 2;
+
+// A job with a library; 60 steps, each with an allocation of the program's own.
+class Job : public JobBuilder {
+ public:
+  explicit Job(const std::string& library) {
+    trace().DefineModule(0, 2, "/site-packages/" + library, 0x20000000, 0x20000000, 0x30000000);
+    DefineNative(kLibrary, {0x20001000});
+  }
+
+  std::vector<std::string> Unsure(int steps = 60) {
+    for (int step = 0; step < steps; ++step) {
+      Free(Allocate(kOwn, kMiB));
+      EndStep();
+    }
+    return FindInJob(this).unsure;
+  }
+};
+
+TEST(UnseenBlocks, OfAPieceThatALibraryDividesAreNamed) {
+  Job job("xla_cuda_plugin.so");
+  job.Allocate(kLibrary, 4096 * kMiB);
+  const std::vector<std::string> unsure = job.Unsure();
+  ASSERT_EQ(unsure.size(), 1u);
+  EXPECT_NE(unsure[0].find("xla_cuda_plugin.so holds 4.00 GiB of device 0"), std::string::npos) << unsure[0];
+  EXPECT_NE(unsure[0].find("XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async"), std::string::npos) << unsure[0];
+}
+
+TEST(UnseenBlocks, AreNamedWithoutStepsToo) {
+  Job job("xla_cuda_plugin.so");
+  job.Allocate(kLibrary, 4096 * kMiB);
+  EXPECT_EQ(job.Unsure(0).size(), 1u);
+}
+
+TEST(UnseenBlocks, AreNotThoseOfOtherLibraries) {
+  Job job("libcublas.so.13");
+  job.Allocate(kLibrary, 4096 * kMiB);
+  EXPECT_TRUE(job.Unsure().empty());
+}
+
+TEST(UnseenBlocks, AreNotAllocationsOfCudasPools) {
+  Job job("xla_cuda_plugin.so");
+  for (int i = 0; i < 10; ++i) job.Allocate(kLibrary, 1024 * kMiB, schema::STREAM_ORDERED);
+  EXPECT_TRUE(job.Unsure().empty());
+}
+
+TEST(UnseenBlocks, AreNotManySmallAllocations) {
+  Job job("xla_cuda_plugin.so");
+  for (int i = 0; i < 1000; ++i) job.Allocate(kLibrary, kMiB);
+  EXPECT_TRUE(job.Unsure().empty());
+}
+
+TEST(UnseenBlocks, AreNotThoseThatAreSeen) {
+  Job job("libtensorflow_cc.so.2");
+  const JobObject piece = job.Allocate(kLibrary, 4096 * kMiB);
+  job.BlockAt(kOwn, piece.address + kMiB, kMiB);
+  EXPECT_TRUE(job.Unsure().empty());
 }
 
 }  // namespace

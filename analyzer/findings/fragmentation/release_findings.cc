@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analyzer/findings/core/device_findings.h"
-#include "analyzer/leaks/bootstrap.h"
+#include "analyzer/leaks/statistics.h"
 
 namespace vramtrack {
 namespace {

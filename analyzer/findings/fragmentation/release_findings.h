@@ -4,7 +4,7 @@
 
 #include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
-#include "analyzer/fragmentation/release_log.h"
+#include "analyzer/fragmentation/releases.h"
 
 namespace vramtrack {
 

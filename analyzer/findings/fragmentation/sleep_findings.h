@@ -4,7 +4,7 @@
 
 #include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
-#include "analyzer/fragmentation/repeated_frees.h"
+#include "analyzer/fragmentation/releases.h"
 #include "analyzer/fragmentation/sleep_log.h"
 
 namespace vramtrack {

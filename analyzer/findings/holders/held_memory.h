@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the live blocks of a device were for at a walk.
+// What the live blocks of a device were for at a walk, by category and by module of the model.
 #ifndef ANALYZER_FINDINGS_HOLDERS_HELD_MEMORY_H_
 #define ANALYZER_FINDINGS_HOLDERS_HELD_MEMORY_H_
 
@@ -43,6 +43,10 @@ std::vector<size_t> WalksOf(const WalkFacts& facts, DeviceIndex device);
 
 // Returns what the live blocks of a device were for at the last walk that saw most of them. None without such a walk.
 std::optional<ReportHeld> DescribeHeldMemory(const WalkFacts& facts, DeviceIndex device);
+
+// Returns the live blocks of a device by module and purpose, at the walk nearest to the device's peak: the one at which
+// most was live, the last one of several. It is one of WalksOf; none without such a walk.
+std::optional<ReportModuleMemory> DescribeModuleMemory(const WalkFacts& facts, DeviceIndex device);
 
 }  // namespace vramtrack
 

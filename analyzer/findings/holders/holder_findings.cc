@@ -11,7 +11,6 @@
 #include "analyzer/base/quantity.h"
 #include "analyzer/findings/core/device_findings.h"
 #include "analyzer/findings/holders/held_memory.h"
-#include "analyzer/findings/holders/module_memory.h"
 #include "analyzer/holders/holder_words.h"
 #include "analyzer/ledger/kind.h"
 

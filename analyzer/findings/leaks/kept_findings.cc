@@ -5,7 +5,6 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/leaks/pattern.h"
 #include "analyzer/leaks/survivors.h"
 
 namespace vramtrack {

@@ -3,17 +3,39 @@
 #define ANALYZER_FINDINGS_LEAKS_LEAK_FINDINGS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <vector>
 
+#include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/base/indices.h"
 #include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/findings/leaks/leak_groups.h"
-#include "analyzer/findings/leaks/pool_remarks.h"
+#include "analyzer/ingest/trace.h"
+#include "analyzer/ledger/ledger.h"
 #include "analyzer/model/report.h"
 
 namespace vramtrack {
+
+// Counts how often PyTorch's pinned-memory pool grew, by the code that made it grow. The pool is one site.
+// Thread-compatible.
+class PinnedPoolGrowth final : public ReplayObserver {
+ public:
+  // `trace` must outlive it.
+  explicit PinnedPoolGrowth(const Trace& trace) : trace_(trace) {}
+
+  const std::map<StackIndex, uint64_t>& by_stack() const { return by_stack_; }
+
+  unsigned frequent_calls() const override { return kAllocations; }
+  void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
+  void OnAllocate(const ReplayAllocation& allocated) override;
+
+ private:
+  const Trace& trace_;
+  const Ledger* ledger_ = nullptr;
+  std::map<StackIndex, uint64_t> by_stack_;
+};
 
 // Adds to the sites of a process which leak each belongs to, and the figures of the leak as a whole.
 class LeakFindings final : public Collector {

@@ -12,7 +12,7 @@
 #include "analyzer/findings/core/framework_findings.h"
 #include "analyzer/findings/leaks/call_path.h"
 #include "analyzer/findings/leaks/leak_line.h"
-#include "analyzer/leaks/pattern.h"
+#include "analyzer/leaks/survivors.h"
 
 namespace vramtrack {
 namespace {

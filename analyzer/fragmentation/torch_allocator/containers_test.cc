@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analyzer/fragmentation/torch_allocator/address_table.h"
-#include "analyzer/fragmentation/torch_allocator/free_list.h"
+#include "analyzer/fragmentation/torch_allocator/block_lists.h"
 
 namespace vramtrack::torch_allocator {
 namespace {

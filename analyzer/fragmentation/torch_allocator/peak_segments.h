@@ -12,7 +12,6 @@
 #include "absl/container/flat_hash_map.h"
 #include "analyzer/base/indices.h"
 #include "analyzer/fragmentation/torch_allocator/framework_observer.h"
-#include "analyzer/fragmentation/torch_allocator/largest_pass.h"
 #include "analyzer/fragmentation/torch_allocator/request_log.h"
 #include "analyzer/fragmentation/torch_allocator/segment_map.h"
 

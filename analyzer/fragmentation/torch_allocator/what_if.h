@@ -9,9 +9,8 @@
 #include <vector>
 
 #include "analyzer/fragmentation/torch_allocator/arenas.h"
-#include "analyzer/fragmentation/torch_allocator/knobs.h"
-#include "analyzer/fragmentation/torch_allocator/largest_pass.h"
 #include "analyzer/fragmentation/torch_allocator/request_log.h"
+#include "analyzer/fragmentation/torch_allocator/settings.h"
 
 namespace vramtrack::torch_allocator {
 

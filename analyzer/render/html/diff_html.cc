@@ -11,7 +11,6 @@
 #include "analyzer/model/frame_text.h"
 #include "analyzer/render/html/columns.h"
 #include "analyzer/render/html/markup.h"
-#include "analyzer/render/html/page_frame.h"
 #include "analyzer/render/json/json_fields.h"
 #include "analyzer/render/text/answer_words.h"
 #include "analyzer/render/text/diff_text.h"

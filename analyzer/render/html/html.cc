@@ -15,7 +15,6 @@
 #include "analyzer/model/site_places.h"
 #include "analyzer/render/html/columns.h"
 #include "analyzer/render/html/markup.h"
-#include "analyzer/render/html/page_frame.h"
 #include "analyzer/render/json/json_fields.h"
 #include "analyzer/render/text/answer_words.h"
 #include "analyzer/render/text/chart.h"

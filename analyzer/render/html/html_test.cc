@@ -12,7 +12,6 @@
 #include "absl/strings/str_cat.h"
 #include "analyzer/render/html/columns.h"
 #include "analyzer/render/html/markup.h"
-#include "analyzer/render/html/page_frame.h"
 #include "analyzer/render/json/json.h"
 #include "analyzer/render/testing/sample_reports.h"
 #include "analyzer/render/text/needs_text.h"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""pack_page.py STYLE SCRIPT: the source of page_frame.h's kPageParts, on standard output."""
+"""pack_page.py STYLE SCRIPT: the source of markup.h's kPageParts, on standard output."""
 
 import base64
 import hashlib
@@ -32,7 +32,7 @@ def main():
         if end in part.lower():
             sys.exit("%s would end its element" % end.decode())
     parts = [view(script), view(style), view(source_hash(script).encode()), view(source_hash(style).encode())]
-    print('#include "analyzer/render/html/page_frame.h"')
+    print('#include "analyzer/render/html/markup.h"')
     print("namespace vramtrack { const PageParts kPageParts = {%s}; }" % ",\n".join(parts))
 
 

@@ -8,7 +8,6 @@
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/render/html/markup.h"
-#include "analyzer/render/html/page_frame.h"
 
 namespace vramtrack {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
-#include "analyzer/model/type_name.h"
+#include "analyzer/model/frame_text.h"
 #include "analyzer/render/json/json_fields.h"
 
 namespace vramtrack {

@@ -6,7 +6,7 @@
 
 #include "tests/simcuda/device/log.h"
 #include "tests/simcuda/driver/activity.h"
-#include "tests/simcuda/driver/copy_descriptor.h"
+#include "tests/simcuda/driver/copies.h"
 #include "tests/simcuda/driver/current.h"
 
 namespace vramtrack::simcuda {

@@ -8,9 +8,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "tests/simcuda/device/stream.h"
+#include "tests/simcuda/driver/current.h"
 #include "tests/simcuda/driver/graph.h"
 
 namespace vramtrack::simcuda {
@@ -45,6 +47,18 @@ CUresult CaptureWait(Stream* stream, Event* event);
 
 // Invalidates the capture: later calls on its streams fail.
 void InvalidateCapture(Stream* stream);
+
+// Runs `work`, which returns whether it succeeded, on `stream`. If the stream is being captured, adds `work` to the
+// graph as a node instead.
+template <typename Work>
+CUresult Submit(CUstream stream, CUgraphNodeType type, Work work) {
+  Stream* resolved;
+  SIMCUDA_TRY(CurrentStream(stream, &resolved));
+  if (__builtin_expect(resolved->IsCapturing(), 0)) {
+    return CaptureNode(resolved, type, [work] { return work() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE; });
+  }
+  return work() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
 
 }  // namespace vramtrack::simcuda
 

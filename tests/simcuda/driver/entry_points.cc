@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding driver functions by name, and the names of errors.
+// Finding driver functions by name, the names of errors, and calls that are not simulated.
 #include <cuda.h>
 
 #include <algorithm>
@@ -146,5 +146,12 @@ extern __attribute__((visibility("default"))) const char simcuda_marker;
 const char simcuda_marker = 1;
 
 }  // extern "C"
+
+extern "C" __attribute__((visibility("hidden"))) int simcuda_unsupported(const char* name, char* said) {
+  if (GetOptions().log_unsupported && __atomic_exchange_n(said, 1, __ATOMIC_RELAXED) == 0) {
+    LogLine("%s is not supported", name);
+  }
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
 
 }  // namespace vramtrack::simcuda

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tests/simcuda/driver/copy_descriptor.h"
+#include "tests/simcuda/driver/copies.h"
 #include "tests/simcuda/driver/current.h"
 #include "tests/simcuda/driver/graph.h"
 

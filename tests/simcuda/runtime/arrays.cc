@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tests/simcuda/device/handles.h"
-#include "tests/simcuda/runtime/copy_parameters.h"
+#include "tests/simcuda/runtime/copies.h"
 #include "tests/simcuda/runtime/driver.h"
 
 namespace vramtrack::simcuda {

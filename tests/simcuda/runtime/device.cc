@@ -2,7 +2,6 @@
 #include <cstring>
 
 #include "tests/simcuda/device/options.h"
-#include "tests/simcuda/runtime/current_device.h"
 #include "tests/simcuda/runtime/driver.h"
 
 namespace vramtrack::simcuda {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/simcuda/runtime/driver.h"
 
-#include <cuda.h>
-#include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
 #include <atomic>
@@ -13,7 +11,6 @@
 
 #include "tests/simcuda/device/generated_tables.h"
 #include "tests/simcuda/device/log.h"
-#include "tests/simcuda/runtime/current_device.h"
 
 namespace vramtrack::simcuda {
 namespace {

@@ -44,6 +44,17 @@ cudaError_t Bind();
 
 inline CUdeviceptr ToPointer(const void* address) { return reinterpret_cast<CUdeviceptr>(address); }
 
+// Returns the device that calls of this thread use.
+int ThreadDevice();
+
+// Makes the primary context of `device` the current one of the thread.
+cudaError_t MakeCurrent(int device);
+
+bool IsPrimary(CUcontext context, int device);
+
+// Call this after a reset of the device. The next call then retains the primary context again.
+void ForgetContext(int device);
+
 }  // namespace vramtrack::simcuda
 
 #endif  // TESTS_SIMCUDA_RUNTIME_DRIVER_H_

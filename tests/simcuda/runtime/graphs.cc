@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs and stream capture. The handles are the driver's.
 
-#include "tests/simcuda/runtime/copy_parameters.h"
+#include "tests/simcuda/runtime/copies.h"
 #include "tests/simcuda/runtime/driver.h"
 
 namespace vramtrack::simcuda {

@@ -9,7 +9,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tests/simcuda/runtime/current_device.h"
 #include "tests/simcuda/runtime/driver.h"
 
 namespace vramtrack::simcuda {
