@@ -38,7 +38,7 @@ struct Registers {
   uint64_t ip, sp, bp;
 };
 
-// True on architectures with unwind rules (unwind_rule.h). On others every stack is walked with libunwind's cursor.
+// True on architectures with unwind rules (rule_table.h). On others every stack is walked with libunwind's cursor.
 #if defined(__x86_64__) || defined(__aarch64__)
 constexpr bool kHaveUnwindRules = true;
 #else
