@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/attribution/library_pool.h"
@@ -117,7 +119,39 @@ class SiteJudge {
     }
   }
 
+  // Of what a loop without known steps keeps, not what the job puts together after it, as torch.cat() does with
+  // results: it was needed.
+  void DoubtGatheredResults(SiteVerdicts* verdicts) const {
+    if (!HasWindows()) return;
+    std::multimap<std::pair<DeviceIndex, uint64_t>, SiteIndex>
+        single;  // sites that allocated once, by device and bytes
+    for (const SiteIndex i : verdicts->indices()) {
+      const Site& site = ledger_.sites()[i];
+      if (site.allocations == 1 && !IsSegmentSite(site))
+        single.emplace(std::pair(site.key.device, site.bytes_allocated), i);
+    }
+    for (const SiteIndex i : verdicts->indices()) {
+      LeakVerdict& verdict = (*verdicts)[i];
+      const Site& site = ledger_.sites()[i];
+      if (!IsLeak(verdict.verdict) || verdict.evidence.buffer.trend != BufferTrend::kNone || IsSegmentSite(site))
+        continue;
+      const auto [first, last] = single.equal_range({site.key.device, site.bytes_allocated});
+      const bool gathered = std::any_of(first, last, [&](const auto& one) { return IsAfter(one.second, i); });
+      if (gathered)
+        Doubt("a loop keeps results, and a block as large as all of them together was allocated after it", &verdict);
+    }
+  }
+
  private:
+  bool HasWindows() const { return ledger_.steps().plan().has_windows(); }
+
+  // Whether the only allocation of `single` came after the last one of `site`.
+  bool IsAfter(SiteIndex single, SiteIndex site) const {
+    const SiteHistory after = histories_.history(single);
+    // In no complete window: at the end, as the first window begins with the run.
+    return after.born_objects == 0 || after.first_birth >= histories_.history(site).last_birth;
+  }
+
   void DoubtGrowthOfLibraryPool(const Site& site, LeakVerdict* verdict) const {
     if (!IsLeak(verdict->verdict) || LevelOf(site) != Level::kDriver || IsSegmentSite(site)) return;
     // Of CUDA's own pools each allocation is seen.
@@ -251,6 +285,7 @@ void ProcessAnalysis::JudgeSites() {
     for (const SiteIndex site : together) phase_of_site_[site] = phase;
   }
   judge.DoubtGrowthWithInputs(&verdicts_);
+  judge.DoubtGatheredResults(&verdicts_);
   DemoteChanceFindings();
   SiteGroups groups = SelectSites(ledger, failures().all(), verdicts_, same, options_.top, &symbolizer_);
   groups_ = std::move(groups.reported);

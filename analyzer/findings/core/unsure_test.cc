@@ -103,6 +103,29 @@ TEST(Unsure, GrowthOfALibrarysPoolIsNoLeakOfALine) {
   EXPECT_THAT(leak, ElementsAre("job"));
 }
 
+// What torch.cat() makes of the results of a loop over a data set.
+TEST(Unsure, ResultsThatAreGatheredAfterTheirLoopAreNoLeak) {
+  constexpr uint64_t kBatches = 300, kResult = 8192;
+  for (const bool gathers : {false, true}) {
+    JobBuilder job;
+    std::mt19937 random(1);
+    for (uint64_t batch = 0; batch < kBatches; ++batch) {
+      // In no order, so that there is no period.
+      for (uint32_t i = random() % 7; i > 0; --i) job.Free(job.Allocate(1 + random() % 20, kMiB));
+      job.Allocate(100, kResult);
+    }
+    const JobObject together = job.Allocate(101, gathers ? kBatches * kResult : kMiB);
+    for (int i = 0; i < 20; ++i) job.Free(job.Allocate(1 + random() % 20, kMiB));
+    job.Free(together);
+    const ProcessFindings findings = FindInJob(&job);
+    EXPECT_EQ(findings.steps.unit, StepUnit::kWindow);
+    const bool leaks = std::any_of(findings.sites.begin(), findings.sites.end(),
+                                   [](const ReportSite& site) { return IsLeak(site.verdict); });
+    EXPECT_EQ(leaks, !gathers);
+    EXPECT_EQ(findings.unsure.empty(), !gathers);
+  }
+}
+
 TEST(Unsure, WhatCannotBeJudgedIsShownHoweverLittleItHolds) {
   JobBuilder job;
   job.trace().DefineModule(0, 2, "/site-packages/cupy/cuda/memory.cpython-312-x86_64-linux-gnu.so", 0x20000000,
