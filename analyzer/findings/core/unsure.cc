@@ -246,7 +246,8 @@ std::vector<std::string> WhatIsUnsure(ProcessAnalysis* analysis, const ProcessFi
     return unsure;
   }
   const bool too_few = findings.steps.count < kFewSteps && findings.further_steps_needed;
-  if (findings.steps.judged < kLeastJudged && !too_few && MayKeepOutsideSteps(*analysis)) {
+  const bool may_hide = findings.steps.count < kFewSteps || MayKeepOutsideSteps(*analysis);
+  if (findings.steps.judged < kLeastJudged && !too_few && may_hide) {
     unsure.push_back(absl::StrFormat("the %s cover only %.0f %% of the run: a leak in the rest would not be seen",
                                      findings.steps.unit == StepUnit::kStep ? "steps that were found" : "windows",
                                      100 * findings.steps.judged));
