@@ -74,7 +74,7 @@ Measured MeasureDevice(const Report& report, const ReportDevice& device, const L
   };
   measured["peak"] = size(static_cast<double>(device.peak.live));
   measured["reserved"] = size(reserved);
-  // Without the CUDA context it is too little: enough to break a limit, and not to keep one.
+  // Without the CUDA context this is too little: it can show that a limit is broken, and not that it is kept.
   measured["device_used"] = size(static_cast<double>(device.peak.device_used));
   if (!device.asked_free_memory && measured["device_used"].value_or(0) <= limit.value)
     measured["device_used"] = std::nullopt;

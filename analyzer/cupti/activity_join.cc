@@ -165,7 +165,7 @@ void ActivityJoin::AddOnlyHooks(const Hooked& hooked) {
 
 void ActivityJoin::AddOnlyCupti(const Told& told, const Waiting& waiting) {
   const std::string library(ModuleName(stream_.Text(told.text)));
-  // The hook saw that call, and counts it in its own way: CUPTI tells of each level of a mipmapped array, for one.
+  // The hook saw this call and counts it in its own way. CUPTI, for example, reports each level of a mipmapped array.
   if (IsTracer(library)) return;
   AddUnseen(told, waiting, library);
   OnlyCupti& sum = only_cupti_[{library, told.memory, told.device}];

@@ -195,7 +195,7 @@ class Chooser {
   }
 
   std::vector<Fit> PhasesAmong(std::vector<Fit> fits) const {
-    // Of loose names as frequent as each other, the one that holds most: a training step rather than what prepares it.
+    // Of loose names that are equally frequent, the one that contains most: a training step, not what prepares it.
     const auto rank = [this](const Fit& fit) {
       return fit.most() * (fit.trust == MarkTrust::kLooseName ? .5 * (1 + candidates_[fit.candidate].held) : 1);
     };

@@ -119,8 +119,8 @@ class SiteJudge {
     }
   }
 
-  // Of what a loop without known steps keeps, not what the job puts together after it, as torch.cat() does with
-  // results: it was needed.
+  // Of a run without known steps: if the job allocates a block after the last object of a site that is as large as all
+  // of them together, it puts results together, as torch.cat() does. It needed them, so nobody can say that they leak.
   void DoubtGatheredResults(SiteVerdicts* verdicts) const {
     if (!HasWindows()) return;
     std::multimap<std::pair<DeviceIndex, uint64_t>, SiteIndex>

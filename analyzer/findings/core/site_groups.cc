@@ -17,7 +17,7 @@ namespace {
 using Rank = std::pair<Level, bool>;
 Rank RankOf(const Site& site) { return {LevelOf(site), IsSegmentSite(site)}; }
 
-// Of the sites that cannot be judged, so many are there to say why, however little they hold.
+// So many of the sites that cannot be judged are reported however little they hold, to show why.
 constexpr size_t kMostUnjudged = 5;
 
 }  // namespace

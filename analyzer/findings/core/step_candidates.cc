@@ -49,8 +49,8 @@ bool IsHexWord(std::string_view word) {
   return digit && word.size() >= 6;
 }
 
-// XLA pushes ranges while it compiles, and one for each kernel and each CUDA graph that a function runs: a function's
-// graphs, and those of another, may have one name.
+// XLA pushes ranges while it compiles, and one for each kernel and CUDA graph that a function runs. Functions share
+// these names.
 bool IsInsideXla(std::string_view name) { return StartsWith(name, "TSL:Xla") || StartsWith(name, "TSL:Thunk:"); }
 
 }  // namespace

@@ -57,7 +57,8 @@ size_t SitesThatKept(const ProcessAnalysis& analysis) {
   return kept;
 }
 
-// Whether a site may have kept memory over and over where no steps are known. The first step begins with the run.
+// Whether a site may have kept memory repeatedly where no steps are known. The first step begins with the run, so it
+// has the set-up too.
 bool MayKeepOutsideSteps(const ProcessAnalysis& analysis) {
   const Sites& sites = analysis.ledger().sites();
   for (const SiteIndex i : sites.indices()) {
