@@ -19,14 +19,14 @@ struct PoolCode {
 // CuPy 14: cupy/cuda/memory.pyx and pinned_memory.pyx, compiled by Cython, which keeps the names of classes. RMM:
 // headers under rmm/mr, which are compiled into librmm and into the programs that use it.
 constexpr PoolCode kPools[] = {
-    {{"CuPy's memory pool", "call cupy.cuda.set_allocator(cupy.cuda.malloc_async) to see its arrays"},
+    {{"CuPy's memory pool", "call cupy.cuda.set_allocator(cupy.cuda.malloc_async)", "arrays"},
      "/cupy/cuda/memory.",
      "MemoryPool"},
-    {{"CuPy's pinned-memory pool", "call cupy.cuda.set_pinned_memory_allocator(None) to see its blocks"},
+    {{"CuPy's pinned-memory pool", "call cupy.cuda.set_pinned_memory_allocator(None)", "blocks"},
      "/cupy/cuda/pinned_memory.",
      "MemoryPool"},
-    {{"RMM's pool", "use rmm.mr.CudaAsyncMemoryResource to see its blocks"}, "", "pool_memory_resource"},
-    {{"RMM's arena", "use rmm.mr.CudaAsyncMemoryResource to see its blocks"}, "", "arena_memory_resource"},
+    {{"RMM's pool", kRmmSetting, "blocks"}, "", "pool_memory_resource"},
+    {{"RMM's arena", kRmmSetting, "blocks"}, "", "arena_memory_resource"},
 };
 
 // "name+0x1234": what is known of a function without a name.

@@ -15,7 +15,10 @@ namespace vramtrack {
 struct LibraryPool {
   const char* name;     // "CuPy's memory pool"
   const char* setting;  // what shows its blocks, as an order: "call ..."
+  const char* blocks;   // what they are: "arrays"
 };
+
+constexpr char kRmmSetting[] = "use rmm.mr.CudaAsyncMemoryResource";
 
 // Returns the pool that took the memory which was allocated with this stack, or nullptr if there is none. `frames`:
 // innermost first. If the functions of the pool's module have no names, its allocations without the pool look the same

@@ -217,7 +217,7 @@ TEST(ActivityJoin, ArraysMeetByTheirSizes) {
   EXPECT_TRUE(result.join->only_hooks().empty());
 }
 
-// As NVIDIA's CUPTI 13.0 tells of a mipmapped array and of registered memory.
+// NVIDIA's CUPTI 13.0 reports each level of a mipmapped array, and names the caller of the driver: the tracer.
 TEST(ActivityJoin, WhatCameThroughAHookIsNotUnseen) {
   Recording recording;
   recording.Span(true, 1, "");

@@ -149,8 +149,8 @@ void AddGrowth(const DeviceRow& row, ColumnValues* to) {
 template <ReportGrowth ReportGrowths::*kWhich, auto kMember>
 void AddGrowthOfOom(const DeviceRow& row, ColumnValues* to) {
   const ReportGrowth* growth = GrowthOf(row, kWhich);
-  const bool foretold = growth != nullptr && growth->steps_to_oom;
-  foretold ? AddValue(growth->*kMember, to) : to->AddNull();
+  const bool known = growth != nullptr && growth->steps_to_oom;
+  known ? AddValue(growth->*kMember, to) : to->AddNull();
 }
 
 template <ReportMoment ReportDevice::*kMoment, auto kMember>

@@ -77,8 +77,8 @@ struct StepsToOom {
 //
 // A step fails at its highest level, and some steps need more than others (long batches, evaluations). What each step
 // so far needed above the growing level is used as a sample of what the next ones will need. The job ends with the
-// first step that does not fit. The interval combines the uncertainty of the growth, of which future step that will be,
-// of the level's random walk until then and, if the level rises in jumps, of the time to the next jump.
+// first step that does not fit. The interval covers what is uncertain: the growth, the step that will be the first not
+// to fit, the level's random walk until then, and, if the level rises in jumps, the time to the next jump.
 //
 // Returns 0 steps if an ordinary step no longer fits. Returns none if the growth is not significantly above zero.
 std::optional<StepsToOom> PredictStepsToOom(const FittedGrowth& growth, const LevelSeries& series, size_t begin,

@@ -158,7 +158,8 @@ class SiteJudge {
     if (site.key.kind == schema::STREAM_ORDERED || site.key.kind == schema::POOL) return;
     const LibraryPool* const pool = LibraryPoolOf(symbolizer_->Frames(site.key.stack));
     if (pool == nullptr) return;
-    Doubt(absl::StrCat(pool->name, " takes more and more memory, and what it is for is not seen: ", pool->setting),
+    Doubt(absl::StrCat(pool->name, " takes more and more memory, and what it is for is not seen: ", pool->setting,
+                       " to see its ", pool->blocks),
           verdict);
   }
 

@@ -41,9 +41,9 @@ SameSites SitesThatLookTheSame(const Ledger& ledger, StackSymbolizer* symbolizer
 SiteGroups SelectSites(const Ledger& ledger, const std::vector<OutOfMemory>& failures, const SiteVerdicts& verdicts,
                        const SameSites& same, size_t top, StackSymbolizer* symbolizer);
 
-// Returns sets of sites that look the same to a reader, of which at least two keep something: for example, a line that
-// is reached through different native frames, or a library that was loaded again elsewhere. Each site has gaps that
-// the others fill, so they are judged together. `same`: the result of SitesThatLookTheSame.
+// Returns the groups of sites that look the same to a reader, if at least two of a group keep something. A line can
+// have several sites: it is reached through different native frames, or its library was loaded again elsewhere. Each
+// site has gaps that the others fill, so they are judged together. `same`: the result of SitesThatLookTheSame.
 std::vector<std::vector<SiteIndex>> SitesInOne(const SiteHistories& histories, const Ledger& ledger,
                                                const SameSites& same, const SiteVerdicts& verdicts);
 

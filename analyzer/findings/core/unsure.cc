@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "analyzer/attribution/library_pool.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/findings/core/device_findings.h"
 #include "analyzer/findings/core/framework_findings.h"
@@ -92,7 +93,7 @@ constexpr Divider kDividers[] = {
     {"xla_cuda_plugin", "run with XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async"},
     {"xla_extension", "run with XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async"},
     {"libtensorflow", "run with TF_GPU_ALLOCATOR=cuda_malloc_async"},
-    {"librmm", "use rmm.mr.CudaAsyncMemoryResource"},
+    {"librmm", kRmmSetting},
     {"libonnxruntime_providers_cuda", "set its option arena_extend_strategy to kSameAsRequested"},
 };
 

@@ -25,6 +25,14 @@ using testing::Not;
 
 constexpr uint64_t kMiB = 1 << 20;
 
+constexpr char kCuPyPool[] = "cupy/cuda/memory.cpython-312-x86_64-linux-gnu.so";
+
+// `site` allocates within an installed library.
+void DefineLibrary(uint32_t site, const std::string& library, JobBuilder* job) {
+  job->trace().DefineModule(0, 2, "/site-packages/" + library, 0x20000000, 0x20000000, 0x30000000);
+  job->DefineNative(site, {0x20001000});
+}
+
 // Allocates what it frees again, and something that it keeps.
 void Work(JobBuilder* job) {
   const JobObject input = job->Allocate(1, kMiB), output = job->Allocate(2, kMiB);
@@ -86,9 +94,7 @@ TEST(Unsure, ARestThatKeepsNothingHidesNoLeak) {
 // The line that makes a pool grow is not the one that keeps its blocks.
 TEST(Unsure, GrowthOfALibrarysPoolIsNoLeakOfALine) {
   JobBuilder job;
-  job.trace().DefineModule(0, 2, "/site-packages/cupy/cuda/memory.cpython-312-x86_64-linux-gnu.so", 0x20000000,
-                           0x20000000, 0x30000000);
-  job.DefineNative(4, {0x20001000});
+  DefineLibrary(4, kCuPyPool, &job);
   for (int step = 0; step < 60; ++step) {
     Work(&job);
     job.Allocate(4, kMiB);
@@ -128,9 +134,7 @@ TEST(Unsure, ResultsThatAreGatheredAfterTheirLoopAreNoLeak) {
 
 TEST(Unsure, WhatCannotBeJudgedIsShownHoweverLittleItHolds) {
   JobBuilder job;
-  job.trace().DefineModule(0, 2, "/site-packages/cupy/cuda/memory.cpython-312-x86_64-linux-gnu.so", 0x20000000,
-                           0x20000000, 0x30000000);
-  job.DefineNative(4, {0x20001000});
+  DefineLibrary(4, kCuPyPool, &job);
   for (uint32_t site = 10; site < 20; ++site) job.Allocate(site, 64 * kMiB);
   for (int step = 0; step < 60; ++step) {
     Work(&job);
@@ -224,10 +228,7 @@ constexpr uint32_t kLibrary = 1, kOwn = 2;
 // A job with a library; 60 steps, each with an allocation of the program's own.
 class Job : public JobBuilder {
  public:
-  explicit Job(const std::string& library) {
-    trace().DefineModule(0, 2, "/site-packages/" + library, 0x20000000, 0x20000000, 0x30000000);
-    DefineNative(kLibrary, {0x20001000});
-  }
+  explicit Job(const std::string& library) { DefineLibrary(kLibrary, library, this); }
 
   std::vector<std::string> Unsure(int steps = 60) {
     for (int step = 0; step < steps; ++step) {
