@@ -12,14 +12,12 @@ constexpr uint64_t kReleaseThreshold = 4;  // cudaMemPoolAttrReleaseThreshold
 
 uint64_t WholePages(uint64_t bytes) { return bytes / kDevicePageBytes * kDevicePageBytes; }
 
-bool IsOfPool(uint32_t kind) { return kind == schema::STREAM_ORDERED || kind == schema::POOL; }
-
 }  // namespace
 
 void MemoryPools::OnAllocate(const ReplayAllocation& allocated) {
   const LiveAllocation& allocation = allocated.allocation;
   const uint32_t kind = allocated.site.key.kind;
-  if (!IsOfPool(kind)) return;
+  if (!IsStreamOrdered(kind)) return;
   const Key key = {allocation.device(), kind == schema::POOL ? allocated.stream : kDefaultPool};
   State& state = pools_[key];
   pool_of_[{allocated.slot, allocated.ordinal}] = key;
@@ -33,7 +31,7 @@ void MemoryPools::OnAllocate(const ReplayAllocation& allocated) {
 }
 
 void MemoryPools::OnFree(const ReplayAllocation& freed) {
-  if (!IsOfPool(freed.site.key.kind)) return;
+  if (!IsStreamOrdered(freed.site.key.kind)) return;
   const auto found = pool_of_.find({freed.slot, freed.ordinal});
   if (found == pool_of_.end()) return;
   const Key key = found->second;

@@ -39,10 +39,12 @@ constexpr Level LevelOf(uint32_t kind, bool segments) {
   return IsAddressSpace(kind) && !segments ? Level::kHandle : LevelOf(kind);
 }
 
+// Returns whether memory of `kind` comes from one of the driver's pools of stream-ordered memory.
+constexpr bool IsStreamOrdered(uint32_t kind) { return kind == schema::STREAM_ORDERED || kind == schema::POOL; }
+
 // Returns whether an allocation's address is the place of its bytes on the device. Otherwise it is a handle.
 constexpr bool HasDeviceAddress(uint32_t kind) {
-  return kind == schema::DEVICE || kind == schema::PITCHED || kind == schema::STREAM_ORDERED || kind == schema::POOL ||
-         kind == schema::GRAPH_POOL;
+  return kind == schema::DEVICE || kind == schema::PITCHED || IsStreamOrdered(kind) || kind == schema::GRAPH_POOL;
 }
 
 // Returns whether an allocation's address is a device address that can contain blocks of a framework's allocator.

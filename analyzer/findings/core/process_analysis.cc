@@ -155,7 +155,7 @@ class SiteJudge {
   void DoubtGrowthOfLibraryPool(const Site& site, LeakVerdict* verdict) const {
     if (!IsLeak(verdict->verdict) || LevelOf(site) != Level::kDriver || IsSegmentSite(site)) return;
     // Of CUDA's own pools each allocation is seen.
-    if (site.key.kind == schema::STREAM_ORDERED || site.key.kind == schema::POOL) return;
+    if (IsStreamOrdered(site.key.kind)) return;
     const LibraryPool* const pool = LibraryPoolOf(symbolizer_->Frames(site.key.stack));
     if (pool == nullptr) return;
     Doubt(absl::StrCat(pool->name, " takes more and more memory, and what it is for is not seen: ", pool->setting,

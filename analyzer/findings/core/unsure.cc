@@ -128,7 +128,7 @@ std::vector<std::string> UnseenBlocks(ProcessAnalysis* analysis) {
     if (site.scope == Site::kNoScope || !ledger.scopes()[site.scope].is_device()) continue;
     // Blocks of CUDA's own pools.
     const uint32_t kind = site.key.kind;
-    if (kind == schema::STREAM_ORDERED || kind == schema::POOL || kind == schema::GRAPH_MEMORY) continue;
+    if (IsStreamOrdered(kind) || kind == schema::GRAPH_MEMORY) continue;
     // What has turned out to hold blocks is divided already.
     const uint64_t bytes = site.bytes_at_peak - std::min(site.bytes_at_peak, site.segment_bytes_at_peak);
     if (bytes == 0) continue;
