@@ -147,7 +147,9 @@ Session* Session::Restart(Session* old) {
   if (fork_page_->state.compare_exchange_strong(expected, 1)) {
     fork_page_->starter.store(current_thread, std::memory_order_relaxed);
     session = Running();
-    if (session == old) {
+    // Another thread may have gone on, and recording may have been stopped again, since the caller read this word.
+    const uint64_t control = old->control_->load(std::memory_order_acquire);
+    if (session == old && (control & kControlMask) == schema::CONTROL_IDLE) {
       if (old->begun_) {
         session = New(/*joined=*/true);
       } else if (old->Begin(/*joined=*/true)) {

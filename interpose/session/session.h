@@ -47,6 +47,8 @@ class Session {
     const uint64_t control = session->control_->load(std::memory_order_relaxed);
     return __builtin_expect((control & kControlMask) == 0, 1) ? session : Controlled(session, control);
   }
+  // The rest of Recording, where `control`, as it was read, does not say that the session records.
+  static Session* Controlled(Session* session, uint64_t control);
 
   // Returns whether the calling hook can pass its call on at once, because recording is off. Counts the call then.
   static bool PassesOn() {
@@ -134,7 +136,6 @@ class Session {
 
   static Session* Start(bool joined = false);
   static Session* New(bool joined);
-  static Session* Controlled(Session* session, uint64_t control);
   static Session* Restart(Session* old);
   static void CountIdle();
   static void Publish(Session* session);
