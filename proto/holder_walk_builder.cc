@@ -49,6 +49,7 @@ uint32_t HolderWalkBuilder::Path(uint32_t parent, schema::HolderStep step, const
                                  const std::string& type, uint64_t entries, uint64_t objects, const std::string& file) {
   const uint64_t row[] = {parent, step, Name(name), Name(type), entries, objects, Name(file)};
   for (size_t i = 0; i < 7; ++i) path_[i].push_back(row[i]);
+  limits_.push_back(0);
   return static_cast<uint32_t>(path_[0].size());
 }
 
@@ -90,6 +91,7 @@ std::string HolderWalkBuilder::Frame() const {
     last = address;
   }
   for (uint32_t i = 0; i < 7; ++i) Column(f::block_address + i, block[i], &payload);
+  Column(f::path_limit, limits_, &payload);
   std::string frame(kSealedPrefixBytes, '\0');
   frame += payload;
   SealFrame(reinterpret_cast<uint8_t*>(&frame[0]), schema::trace_field::holder_walks, payload.size());

@@ -34,6 +34,8 @@ class HolderWalkBuilder {
   // Adds a step to the path `parent` and returns the longer path.
   uint32_t Path(uint32_t parent, schema::HolderStep step, const std::string& name = "", const std::string& type = "",
                 uint64_t entries = 0, uint64_t objects = 1, const std::string& file = "");
+  // Says how many entries the object at the end of a path takes at most.
+  void Limit(uint32_t path, uint64_t entries) { limits_[path - 1] = entries; }
   uint32_t Shape(const std::vector<uint64_t>& sizes);
   // Blocks may be added in any order.
   void Block(uint64_t address, uint32_t path, uint32_t flags = 0, const std::string& type = "Tensor",
@@ -58,6 +60,7 @@ class HolderWalkBuilder {
   uint64_t objects_ = 0, tensors_ = 0;
   std::vector<std::string> names_;
   std::vector<uint64_t> path_[7];  // one for each column, from path_parent on
+  std::vector<uint64_t> limits_;   // by path
   std::vector<uint64_t> shape_dimensions_, shape_sizes_;
   std::multimap<uint64_t, BlockRow> blocks_;  // by address
 };

@@ -16,7 +16,7 @@ namespace f = schema::holderWalk_field;
 // was made to do harm must not have larger ones.
 constexpr size_t kMostBytes = 16 << 20;
 
-constexpr uint32_t kFirstColumn = f::path_parent, kLastColumn = f::block_flags;
+constexpr uint32_t kFirstColumn = f::path_parent, kLastColumn = f::path_limit;
 
 // A column of varints.
 using Column = std::string_view;
@@ -125,7 +125,8 @@ bool ReadPaths(const Columns& columns, DecodedHolderWalk* walk) {
       !ReadMember(columns[f::path_type], names, &DecodedHolderPath::type, &walk->paths) ||
       !ReadMember(columns[f::path_entries], kAny64, &DecodedHolderPath::entries, &walk->paths) ||
       !ReadMember(columns[f::path_objects], kAny64, &DecodedHolderPath::objects, &walk->paths) ||
-      !ReadMember(columns[f::path_file], names, &DecodedHolderPath::file, &walk->paths)) {
+      !ReadMember(columns[f::path_file], names, &DecodedHolderPath::file, &walk->paths) ||
+      !ReadMember(columns[f::path_limit], kAny64, &DecodedHolderPath::limit, &walk->paths)) {
     return false;
   }
   for (size_t row = 0; row < rows; ++row) {

@@ -15,7 +15,7 @@ struct DecodedHolderPath {
   uint32_t parent = 0;  // an earlier row
   uint32_t step = 0;    // schema::HolderStep
   uint32_t name = 0, type = 0, file = 0;
-  uint64_t entries = 0, objects = 0;
+  uint64_t entries = 0, objects = 0, limit = 0;
 };
 
 // The holder of one block.

@@ -18,6 +18,7 @@ HolderWalkBuilder SampleWalk() {
   walk.SetStopped(schema::HOLDERS_OUT_OF_TIME);
   const uint32_t module = walk.Path(0, schema::HOLDER_MODULE, "__main__", "module", 0, 1, "/job/train.py");
   const uint32_t history = walk.Path(module, schema::HOLDER_ATTRIBUTE, "history", "list", 1204);
+  walk.Limit(history, 5000);
   const uint32_t entry = walk.Path(history, schema::HOLDER_ENTRY, "", "dict", 3, 1204);
   const uint32_t loss = walk.Path(entry, schema::HOLDER_KEY, "loss", "Tensor", 0, 1204);
   walk.Block(0x7f0000000400, walk.Path(loss, schema::HOLDER_GRAPH, "", "AddBackward0"), schema::HOLDER_IS_SAVED);
@@ -48,6 +49,8 @@ TEST(HolderWalk, EverythingComesBack) {
   EXPECT_EQ(walk.names[history.name - 1], "history");
   EXPECT_EQ(walk.names[history.type - 1], "list");
   EXPECT_EQ(history.entries, 1204u);
+  EXPECT_EQ(history.limit, 5000u);
+  EXPECT_EQ(walk.paths[2].limit, 0u);
   EXPECT_EQ(walk.paths[2].name, 0u);
   EXPECT_EQ(walk.names[walk.paths[0].file - 1], "/job/train.py");
   ASSERT_EQ(walk.shapes.size(), 2u);

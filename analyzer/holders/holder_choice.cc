@@ -41,6 +41,7 @@ struct Node {
 // What a step that stands for both is known to lead to.
 void JoinSteps(PathStep* into, const PathStep& from) {
   if (into->type != from.type) into->type.clear();
+  if (from.entries > into->entries) into->limit = from.limit;
   into->entries = std::max(into->entries, from.entries);
   into->objects += from.objects;
   into->path = HolderPathIndex::None();

@@ -47,6 +47,8 @@ std::string PlaceOf(const ChosenHolder& chosen) {
 std::string EntriesText(const ReportHolder& holder) {
   if (!holder.count) return "";
   std::string text = Plural(*holder.count, "entry", "entries");
+  if (holder.limit)
+    text = absl::StrCat(FormatCount(*holder.count), " of at most ", Plural(*holder.limit, "entry", "entries"));
   if (!holder.count_before || holder.count_before == holder.count) return text;
   absl::StrAppend(&text, ", ", FormatCount(*holder.count_before));
   if (holder.step_before) {
@@ -217,6 +219,7 @@ std::string ContainerHint(const ChosenHolder& chosen, const ReportHolder& holder
   // A few entries, and no more than before, are not what grows.
   if (holder.count && *holder.count < kSeveralEntries && !Grows(holder)) return "";
   if (!Grows(holder) && facts.birth_steps < kStepsThatShow) return "";
+  if (holder.limit) return "";
   const std::string name = ShortPath(chosen);
   if (chosen.holder > 1 && chosen.steps[chosen.holder].name == "queue" &&
       IsOf(chosen.steps[chosen.holder - 1].type, {"Queue", "LifoQueue", "PriorityQueue"})) {

@@ -96,7 +96,8 @@ std::vector<PathStep> PathSteps(const HolderPaths& paths, const HolderWalk& walk
   for (const HolderPathIndex index : paths.StepsOf(path)) {
     const HolderPaths::Step& from = paths[index];
     const WalkedPath& walked = walk.At(index);
-    PathStep step{from.step, from.name, from.file, walked.type, walked.entries, walked.objects, index, false};
+    PathStep step{from.step,      from.name, from.file, walked.type, walked.entries,
+                  walked.objects, index,     false,     walked.limit};
     if (step.step == schema::HOLDER_GRAPH) step.name.clear();
     const bool same = !steps.empty() && steps.back().step == step.step && steps.back().name == step.name;
     run = same ? run + 1 : 1;

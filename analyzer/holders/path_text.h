@@ -20,6 +20,7 @@ struct PathStep {
   uint64_t entries = 0, objects = 0;
   HolderPathIndex path;   // none: a step that stands for several
   bool repeated = false;  // the same step follows itself
+  uint64_t limit = 0;     // of the entries, 0: none is known
 };
 
 // Returns the steps of a path as a walk found it. Steps through the autograd graph are one, and so are three or more of

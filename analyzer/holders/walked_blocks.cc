@@ -43,6 +43,7 @@ void WalkedBlocks::Reach(const LiveAllocation* allocated, const LiveAllocation* 
 }
 
 void WalkedBlocks::OnEnd() {
+  settled_ = settled_ && at_.size() == walks_.all().size();
   while (at_.size() < walks_.all().size()) {
     LookUp(walks_.all()[at_.size()], nullptr, nullptr);
     during_walk_.clear();

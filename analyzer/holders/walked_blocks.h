@@ -59,6 +59,8 @@ class WalkedBlocks final : public ReplayObserver {
 
   // Returns one entry for each of walks.all(), after the replay.
   const std::vector<BlocksAtWalk>& at() const { return at_; }
+  // Returns whether all walks had ended before the replay did, so that no later event can change what is known of them.
+  bool settled() const { return settled_; }
 
  private:
   void Allocated(const ReplayAllocation& allocated);
@@ -69,6 +71,7 @@ class WalkedBlocks final : public ReplayObserver {
   const HolderWalks& walks_;
   const Ledger* ledger_ = nullptr;
   std::vector<BlocksAtWalk> at_;
+  bool settled_ = true;
   uint32_t step_ = 0;                          // before the present event
   absl::flat_hash_set<uint64_t> during_walk_;  // addresses that were allocated since the next walk began
 };

@@ -79,6 +79,7 @@ void AddPart(const DecodedHolderWalk& part, HolderPaths* paths, Parts* parts) {
     path_of_row.push_back(path);
     WalkedPath& walked = walk.paths[path];
     if (walked.type.empty()) walked.type = NameAt(part, row.type);
+    if (row.entries >= walked.entries) walked.limit = row.limit;
     walked.entries = std::max(walked.entries, row.entries);
     walked.objects = std::max(walked.objects, row.objects);
   }

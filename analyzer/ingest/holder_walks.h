@@ -49,6 +49,7 @@ struct WalkedPath {
   std::string type;      // of the object; empty if unknown
   uint64_t entries = 0;  // of a container, the most if there are several
   uint64_t objects = 0;  // number of objects with this path
+  uint64_t limit = 0;    // of the entries, as the container or its owner says; 0: nobody does
 };
 
 struct WalkedBlock {

@@ -37,7 +37,7 @@ void Fields(Visitor& visit, ReportHolderShare& holder) {
 struct ReportHolder {
   std::string path;
   std::string container, type, file;
-  std::optional<uint64_t> count, count_before;
+  std::optional<uint64_t> count, count_before, limit;
   std::optional<int64_t> step, step_before;
   double seconds = 0, seconds_before = 0;
   double share = 0;
@@ -83,6 +83,9 @@ void Fields(Visitor& visit, ReportHolder& holder) {
   visit(19, "others", holder.others, "what else holds at least 5 %, the most first");
   visit(20, "explanation", holder.explanation, "all of this as a sentence");
   visit(21, "hint", field::OrNull{holder.hint}, "what to change, only where it is certain; otherwise `null`");
+  visit(22, "limit", holder.limit,
+        "how many entries it takes at most: `maxlen` of a deque, `maxsize` of an `lru_cache` or a queue, or an "
+        "attribute such as `capacity` of the object that owns it; `null` if nothing says so");
 }
 
 struct ReportWalk {

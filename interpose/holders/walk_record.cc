@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "interpose/holders/container_limit.h"
 #include "interpose/python/frame_walk.h"
 #include "proto/frame.h"
 #include "proto/hash.h"
@@ -18,7 +19,7 @@ constexpr size_t kMostNameBytes = 120;
 // A longer path is cut.
 constexpr uint32_t kMostSteps = 40;
 // Bytes of a block's columns and of a path's, at most.
-constexpr size_t kBlockBytes = 10 + 6 * 5, kRowBytes = 5 * 5 + 2 * 10, kShapeBytes = 60;
+constexpr size_t kBlockBytes = 10 + 6 * 5, kRowBytes = 5 * 5 + 3 * 10, kShapeBytes = 60;
 constexpr size_t kFixedBytes = 512;
 
 uint64_t HashOf(const char* text, size_t size) {
@@ -140,6 +141,13 @@ uint32_t WalkRecord::FileName(const Entry& entry) {
   return Name(text, TextAsUtf8(api.interpreter->offsets(), file, text, sizeof text));
 }
 
+// Of several objects with one path, the one with most entries counts.
+void WalkRecord::NoteEntries(const Entry& entry, uint64_t entries, Row* row) {
+  if (entries == 0 || entries <= row->entries) return;
+  row->entries = entries;
+  row->limit = LimitOf(entry, entries, walk_);
+}
+
 uint32_t WalkRecord::AddRow(uint32_t parent, const Entry& entry) {
   ReachedObjects& reached = walk_->reached();
   const uint64_t entries =
@@ -150,7 +158,7 @@ uint32_t WalkRecord::AddRow(uint32_t parent, const Entry& entry) {
     if (parent != 0 && from.kind == ObjectKind::kPython && TypeOf(from.address) == walk_->api().cell) {
       Row& row = rows_[parent - 1];
       row.type = TypeName(entry);
-      row.entries = std::max(row.entries, entries);
+      NoteEntries(entry, entries, &row);
     }
     return parent;
   }
@@ -175,11 +183,11 @@ uint32_t WalkRecord::AddRow(uint32_t parent, const Entry& entry) {
   }
   if (*number == 0) {
     rows_.Add({parent, step, name, TypeName(entry),
-               parent == 0 || step == schema::HOLDER_TRACEBACK ? FileName(entry) : 0, depth, 0, 0});
+               parent == 0 || step == schema::HOLDER_TRACEBACK ? FileName(entry) : 0, depth, 0, 0, 0});
     *number = static_cast<uint32_t>(rows_.size());
   }
   Row& row = rows_[*number - 1];
-  row.entries = std::max(row.entries, entries);
+  NoteEntries(entry, entries, &row);
   ++row.objects;
   return *number;
 }
@@ -302,6 +310,7 @@ uint8_t* WalkRecord::Encode(size_t first, size_t end, bool last, bool bounded, s
   }
   out.End(sizes);
   const size_t count = end - first;
+  column(f::path_limit, rows, [&](size_t i) { return rows_[i].limit; });
   column(f::block_address, count,
          [&](size_t i) { return blocks[first + i].address - (i == 0 ? 0 : blocks[first + i - 1].address); });
   column(f::block_device, count, [&](size_t i) { return blocks[first + i].facts.device; });

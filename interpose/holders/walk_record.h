@@ -35,7 +35,7 @@ class WalkRecord {
  private:
   struct Row {
     uint32_t parent, step, name, type, file, depth;
-    uint64_t entries, objects;
+    uint64_t entries, objects, limit;
   };
   struct Shape {
     uint32_t dimensions;
@@ -50,6 +50,7 @@ class WalkRecord {
   uint32_t CodeName(uint64_t code, uint16_t field);
   uint32_t RowOf(uint32_t entry);
   uint32_t AddRow(uint32_t parent, const Entry& entry);
+  void NoteEntries(const Entry& entry, uint64_t entries, Row* row);
   uint32_t ShapeOf(const TensorFacts& facts);
   uint8_t* Encode(size_t first, size_t end, bool last, bool bounded, size_t* frame_bytes);
 

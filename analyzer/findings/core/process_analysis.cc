@@ -12,6 +12,7 @@
 #include "analyzer/findings/core/site_groups.h"
 #include "analyzer/findings/core/step_plan.h"
 #include "analyzer/findings/core/trace_warnings.h"
+#include "analyzer/holders/site_holder.h"
 #include "analyzer/leaks/growing_buffer.h"
 #include "analyzer/leaks/lost_frees.h"
 #include "analyzer/leaks/windows.h"
@@ -139,6 +140,22 @@ class SiteJudge {
       const bool gathered = std::any_of(first, last, [&](const auto& one) { return IsAfter(one.second, i); });
       if (gathered)
         Doubt("a loop keeps results, and a block as large as all of them together was allocated after it", &verdict);
+    }
+  }
+
+  // What a container keeps that says how much it takes, and has less, need not grow beyond that.
+  void DoubtGrowthBelowLimit(const HolderWalks& walks, const WalkedBlocks& blocks, SiteVerdicts* verdicts) const {
+    if (walks.all().empty()) return;
+    for (const SiteIndex i : verdicts->indices()) {
+      LeakVerdict& verdict = (*verdicts)[i];
+      const Site& site = ledger_.sites()[i];
+      if (!IsLeak(verdict.verdict) || verdict.evidence.buffer.trend != BufferTrend::kNone || IsSegmentSite(site))
+        continue;
+      const std::optional<SiteHolder> holder = HolderOf({i}, walks, blocks, /*leak=*/true);
+      if (!holder) continue;
+      const std::string why =
+          WhyGrowthMayEnd(*holder, site.live_objects, DeviceTotalBytes(trace_, ledger_, site.key.device));
+      if (!why.empty()) Doubt(why, &verdict);
     }
   }
 
@@ -287,6 +304,7 @@ void ProcessAnalysis::JudgeSites() {
   }
   judge.DoubtGrowthWithInputs(&verdicts_);
   judge.DoubtGatheredResults(&verdicts_);
+  judge.DoubtGrowthBelowLimit(walks(), walked_blocks(), &verdicts_);
   DemoteChanceFindings();
   SiteGroups groups = SelectSites(ledger, failures().all(), verdicts_, same, options_.top, &symbolizer_);
   groups_ = std::move(groups.reported);

@@ -64,6 +64,8 @@ class ProcessAnalysis {
   const LevelTimeline& timeline() const { return replay_->timeline(); }
   const FailureLog& failures() const { return replay_->failures(); }
   const FrameworkCheck& framework_check() const { return replay_->framework_check(); }
+  const HolderWalks& walks() const { return replay_->walks(); }
+  const WalkedBlocks& walked_blocks() const { return replay_->walked_blocks(); }
   const RunShape& run() const { return run_; }  // its device_total_bytes is 0
   // Returns the phases of the run; empty if all steps are of one kind.
   const std::vector<RunPhase>& phases() const { return run_phases_; }

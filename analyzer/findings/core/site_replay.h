@@ -5,6 +5,8 @@
 #include <cstdint>
 
 #include "analyzer/fragmentation/framework_check.h"
+#include "analyzer/holders/walked_blocks.h"
+#include "analyzer/ingest/holder_walks.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/ledger/site_histories.h"
@@ -27,7 +29,8 @@ class SiteReplay {
   // See Ledger. What the accessors return is complete after Replay().
   void Replay();
   void KeepPlace() { ledger_.KeepPlace(); }
-  // As Ledger::Continue. Runs without steps cannot go on: how they are divided depends on their length.
+  // As Ledger::Continue. Runs without steps cannot go on: how they are divided depends on their length. Nor can a trace
+  // with a new walk through Python's objects.
   bool Continue(StepPlan plan);
 
   // Returns the number of events of the last Replay().
@@ -40,16 +43,22 @@ class SiteReplay {
   const FailureLog& failures() const { return failures_; }
   const FrameworkCheck& framework_check() const { return framework_check_; }
   const SitePhases& phases() const { return phases_; }
+  const HolderWalks& walks() const { return walks_; }
+  const WalkedBlocks& walked_blocks() const { return walked_blocks_; }
 
  private:
-  LedgerOptions WithObservers(const Trace& trace, LedgerOptions options);
+  LedgerOptions WithObservers(LedgerOptions options);
 
+  const Trace& trace_;
+  HolderWalks walks_;
+  size_t walk_frames_;  // those that walks_ is made of
   SiteHistories histories_;
   SiteOrder order_;
   LevelTimeline timeline_;
   FailureLog failures_;
   FrameworkCheck framework_check_;
   SitePhases phases_;
+  WalkedBlocks walked_blocks_;
   Ledger ledger_;
   uint64_t before_ = 0;  // events before the last Replay()
 };

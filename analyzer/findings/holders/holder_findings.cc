@@ -12,18 +12,13 @@
 #include "analyzer/findings/core/device_findings.h"
 #include "analyzer/findings/holders/held_memory.h"
 #include "analyzer/holders/holder_words.h"
+#include "analyzer/holders/site_holder.h"
 #include "analyzer/ledger/kind.h"
 
 namespace vramtrack {
 namespace {
 
-// Holders of less are not named.
-constexpr double kLeastShare = 0.05;
-constexpr size_t kMostHolders = 4, kMostAtFailure = 10;
-// A walk counts only if it met this part of what was live at another one, and found holders for this part of it.
-constexpr double kMostOf = 0.5, kNearlyAsMuch = 0.8;
-// A path that explains less is one of several.
-constexpr double kMain = 0.5;
+constexpr size_t kMostAtFailure = 10;
 
 std::string WhyIncomplete(const HolderWalk& walk) {
   if (walk.stopped != schema::HOLDERS_COMPLETE) return HolderStopText(walk.stopped);
@@ -47,19 +42,6 @@ bool IsPythonProcess(const Definitions& definitions) {
     if (!definitions.stacks.IsPart(stack) && definitions.stacks.Get(stack).python.count > 0) return true;
   }
   return false;
-}
-
-std::vector<HeldPath> PathsOf(const std::vector<const HeldBlocks*>& blocks) {
-  std::map<HolderPathIndex, HeldPath> by_path;
-  for (const HeldBlocks* held : blocks) {
-    HeldPath& sum = by_path[held->path];
-    sum.path = held->path;
-    sum.bytes += held->bytes;
-    sum.objects += held->objects;
-  }
-  std::vector<HeldPath> paths;
-  for (const auto& [path, sum] : by_path) paths.push_back(sum);
-  return paths;
 }
 
 // A gradient or a saved tensor that is reached in another way is nothing special there.
@@ -87,7 +69,7 @@ ReportHolderShare ShareOf(const ChosenHolder& chosen, uint64_t whole) {
 }  // namespace
 
 HolderFindings::HolderFindings(ProcessAnalysis* analysis, const SitePurposes& purposes)
-    : analysis_(*analysis), purposes_(purposes), walks_(analysis->trace()), blocks_(walks_) {}
+    : analysis_(*analysis), purposes_(purposes), walks_(analysis->walks()), blocks_(analysis->walked_blocks()) {}
 
 void HolderFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings) {
   DescribeWalks(findings);
@@ -153,60 +135,23 @@ std::vector<SiteIndex> HolderFindings::SitesOf(const std::vector<ReportSite>& si
   return of_framework.empty() ? all : of_framework;
 }
 
-HolderFindings::Looked HolderFindings::LookAt(size_t walk, const std::vector<SiteIndex>& sites, bool leak) const {
-  const BlocksAtWalk& at = blocks_.at()[walk];
-  const std::set<SiteIndex> wanted(sites.begin(), sites.end());
-  std::vector<const HeldBlocks*> all, earlier;
-  for (const SiteIndex site : wanted) {
-    auto held = std::lower_bound(at.held.begin(), at.held.end(), site,
-                                 [](const HeldBlocks& one, SiteIndex wanted) { return one.site < wanted; });
-    for (; held != at.held.end() && held->site == site; ++held) {
-      all.push_back(&*held);
-      if (held->birth_step < at.step) earlier.push_back(&*held);
-    }
-  }
-  Looked looked;
-  looked.blocks = leak && !earlier.empty() ? std::move(earlier) : std::move(all);
-  for (const HeldBlocks* held : looked.blocks) {
-    looked.bytes += held->bytes;
-    looked.seen_bytes += held->path.is_none() ? 0 : held->bytes;
-  }
-  return looked;
-}
-
 std::optional<ReportHolder> HolderFindings::DescribeSite(const std::vector<SiteIndex>& sites, bool leak) const {
-  std::vector<Looked> looked;
-  uint64_t most = 0, most_seen = 0;
-  for (size_t i = 0; i < walks_.all().size(); ++i) {
-    looked.push_back(LookAt(i, sites, leak));
-    most = std::max(most, looked.back().bytes);
-  }
-  const auto has_most = [&](const Looked& one) { return Part(one.bytes, most) >= kMostOf; };
-  for (const Looked& one : looked) {
-    if (has_most(one)) most_seen = std::max(most_seen, one.seen_bytes);
-  }
-  if (most == 0) return std::nullopt;
-  size_t chosen_walk = looked.size();
-  do {
-    --chosen_walk;
-  } while (!has_most(looked[chosen_walk]) ||
-           static_cast<double>(looked[chosen_walk].seen_bytes) < kNearlyAsMuch * static_cast<double>(most_seen));
-
+  const std::optional<SiteHolder> found = HolderOf(sites, walks_, blocks_, leak);
+  if (!found) return std::nullopt;
+  const size_t chosen_walk = found->walk;
   const HolderWalk& walk = walks_.all()[chosen_walk];
-  const Looked& at = looked[chosen_walk];
   ReportHolder holder;
   holder.walk = walk.number;
   holder.step = ReportedStep(analysis_.run(), blocks_.at()[chosen_walk].step);
   holder.seconds = analysis_.trace().clock().Seconds(walk.end_ticks);
   holder.complete = walk.complete();
-  holder.walked_bytes = at.bytes;
-  for (const HeldBlocks* held : at.blocks) {
+  holder.walked_bytes = found->bytes;
+  for (const HeldBlocks* held : found->blocks) {
     if (!held->path.is_none()) continue;
     holder.not_seen_bytes += held->bytes;
     holder.not_seen_objects += held->objects;
   }
-  const std::vector<ChosenHolder> chosen =
-      ChooseHolders(walks_.paths(), walk, PathsOf(at.blocks), kMostHolders, kLeastShare);
+  const std::vector<ChosenHolder>& chosen = found->chosen;
   if (chosen.empty()) {
     // A walk looks for blocks of PyTorch. That it did not find other memory says nothing, and of what does not leak it
     // is of no interest.
@@ -224,11 +169,12 @@ std::optional<ReportHolder> HolderFindings::DescribeSite(const std::vector<SiteI
   holder.type = object.type;
   holder.file = first.steps[0].file;
   if (object.entries > 0) holder.count = object.entries;
+  if (object.limit > 0) holder.limit = object.limit;
   holder.bytes = first.bytes;
-  holder.share = Part(first.bytes, at.bytes);
-  for (size_t i = 1; i < chosen.size(); ++i) holder.others.push_back(ShareOf(chosen[i], at.bytes));
+  holder.share = Part(first.bytes, found->bytes);
+  for (size_t i = 1; i < chosen.size(); ++i) holder.others.push_back(ShareOf(chosen[i], found->bytes));
   DescribeGrowth(chosen_walk, object, &holder);
-  holder.how = holder.share < kMain ? HolderKind::kSeveral : HowItHolds(first);
+  holder.how = holder.share < kMainHolder ? HolderKind::kSeveral : HowItHolds(first);
   holder.explanation = ExplainHolder(first, holder, leak);
 
   HolderFacts facts;
@@ -236,7 +182,7 @@ std::optional<ReportHolder> HolderFindings::DescribeSite(const std::vector<SiteI
   facts.hooks_grow = HooksGrow(chosen_walk, first, holder);
   std::set<uint32_t> birth_steps;
   std::map<HolderPathIndex, std::vector<PathStep>> steps_of;
-  for (const HeldBlocks* held : at.blocks) {
+  for (const HeldBlocks* held : found->blocks) {
     if (held->path.is_none()) continue;
     const auto [steps, is_new] = steps_of.try_emplace(held->path);
     if (is_new) steps->second = PathSteps(walks_.paths(), walk, held->path);

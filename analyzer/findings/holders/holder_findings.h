@@ -24,21 +24,13 @@ class HolderFindings final : public Collector {
   HolderFindings(ProcessAnalysis* analysis, const SitePurposes& purposes);
 
   const char* name() const override { return "holders"; }
-  void Prepare(Replay* detail) override { detail->observers.push_back(&blocks_); }
+  void Prepare(Replay* /*detail*/) override {}
   void Describe(const Replay& replay, ProcessFindings* findings) override;
 
  private:
-  // The blocks of some sites that are looked at, at one walk.
-  struct Looked {
-    std::vector<const HeldBlocks*> blocks;
-    uint64_t bytes = 0, seen_bytes = 0;
-  };
-
   void DescribeWalks(ProcessFindings* findings) const;
   // Returns the sites of a group and, if it leads a leak, those of its parts, as far as a walk can see their blocks.
   std::vector<SiteIndex> SitesOf(const std::vector<ReportSite>& sites, size_t group) const;
-  // Returns the blocks of `sites` at a walk. Of a leak: those that earlier steps left behind, if any.
-  Looked LookAt(size_t walk, const std::vector<SiteIndex>& sites, bool leak) const;
   std::optional<ReportHolder> DescribeSite(const std::vector<SiteIndex>& sites, bool leak) const;
   void DescribeGrowth(size_t walk, const PathStep& step, ReportHolder* holder) const;
   bool HooksGrow(size_t walk, const ChosenHolder& chosen, const ReportHolder& holder) const;
@@ -48,8 +40,8 @@ class HolderFindings final : public Collector {
 
   ProcessAnalysis& analysis_;
   const SitePurposes& purposes_;
-  HolderWalks walks_;
-  WalkedBlocks blocks_;
+  const HolderWalks& walks_;
+  const WalkedBlocks& blocks_;
 };
 
 // Adds a line if walks were asked for and there is none, unless there was just no occasion for one.

@@ -117,6 +117,41 @@ TEST(HolderFindings, ALeakHasAHolderThatGrew) {
   EXPECT_EQ(findings.walks[1].stopped, "");
 }
 
+// A job whose blocks are in a buffer that takes `limit` entries, as the walk at its end finds it.
+ProcessFindings FindBelowLimit(uint64_t limit) {
+  Job job;
+  job.Run(60);
+  HolderWalkBuilder walk = job.Walk();
+  const uint32_t frames = walk.Path(walk.Path(job.module_, schema::HOLDER_ATTRIBUTE, "replay", "ReplayBuffer"),
+                                    schema::HOLDER_ATTRIBUTE, "frames", "list", job.kept_.size());
+  if (limit > 0) walk.Limit(frames, limit);
+  const uint32_t entry = walk.Path(frames, schema::HOLDER_ENTRY, "", "Tensor", 0, job.kept_.size());
+  for (const uint64_t address : job.kept_) walk.Block(address, entry);
+  job.trace().HolderWalk(walk);
+  job.Run(2);
+  return job.Find();
+}
+
+TEST(HolderFindings, GrowthBelowTheLimitOfAContainerMayEnd) {
+  const ProcessFindings below = FindBelowLimit(500);
+  for (const ReportSite& site : below.sites) EXPECT_FALSE(IsLeak(site));
+  ASSERT_FALSE(below.unsure.empty());
+  EXPECT_EQ(below.unsure[0],
+            "__main__.replay.frames, which keeps it, takes 500 entries at most and had 60: with all of them it would "
+            "hold 1.95 GiB, and the growth may end there");
+  EXPECT_FALSE(below.devices[0].growth.steps_to_oom.has_value());
+
+  // No container says how much it takes; it has taken more; more than the device has.
+  for (const uint64_t limit : {0, 60, 61, 1000000}) {
+    const ReportSite leak = Leak(FindBelowLimit(limit));
+    EXPECT_EQ(leak.holder->limit.has_value(), limit != 0) << limit;
+  }
+  EXPECT_NE(Leak(FindBelowLimit(0)).holder->hint, "");
+  EXPECT_EQ(Leak(FindBelowLimit(1000000)).holder->hint, "");
+  EXPECT_NE(Leak(FindBelowLimit(1000000)).holder->explanation.find("60 of at most 1,000,000 entries"),
+            std::string::npos);
+}
+
 TEST(HolderFindings, DevicesKnowWhatTheirMemoryIsFor) {
   Job job;
   job.Run(40);
