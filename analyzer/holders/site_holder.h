@@ -34,7 +34,7 @@ std::vector<HeldPath> PathsOf(const std::vector<const HeldBlocks*>& blocks);
 std::optional<SiteHolder> HolderOf(const std::vector<SiteIndex>& sites, const HolderWalks& walks,
                                    const WalkedBlocks& blocks, bool leak);
 
-// Returns why growth may end by itself, if the container that holds a leak's blocks says that it takes more than it had
+// Returns why growth may stop, if the container that holds a leak's blocks says that it takes more than it had
 // at the walk: "`replay.frames` (a deque, 120 entries) takes 500 at most". Returns "" if nothing says so, if by their
 // number, `live_objects` at the end, there are more already, or if so many need more than `device_bytes` (0: unknown).
 std::string WhyGrowthMayEnd(const SiteHolder& holder, uint64_t live_objects, uint64_t device_bytes);
