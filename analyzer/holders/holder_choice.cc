@@ -15,10 +15,6 @@ namespace {
 constexpr double kMain = 0.5;
 // Beyond the object that holds all, a step must be common to nearly all of its bytes.
 constexpr double kNearlyAll = 0.9;
-double Part(uint64_t part, uint64_t whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
 struct Node {
   using Key = std::tuple<uint32_t, std::string, std::string>;
 
@@ -153,19 +149,19 @@ class Descent {
     if (children.best == nullptr) return false;
     // What one sort of graph node saved is only a part of what the graph keeps.
     if (children.best->step.step == schema::HOLDER_SAVED && children.best->bytes < at_->bytes) return false;
-    const bool merge =
-        (children.many || children.entries >= kSeveralEntries) &&
-        (children.best->step.step == schema::HOLDER_ENTRY || Part(children.best->bytes, at_->bytes) < kNearlyAll);
+    const bool merge = (children.many || children.entries >= kSeveralEntries) &&
+                       (children.best->step.step == schema::HOLDER_ENTRY ||
+                        ShareOfBytes(children.best->bytes, at_->bytes) < kNearlyAll);
     if (container_ != nullptr) {
-      if (Part(children.best->bytes, chosen_.holder_bytes) >= kNearlyAll) return Enter(children.best);
-      if (children.entries > 1 && Part(children.entry_bytes, chosen_.holder_bytes) >= kNearlyAll) {
+      if (ShareOfBytes(children.best->bytes, chosen_.holder_bytes) >= kNearlyAll) return Enter(children.best);
+      if (children.entries > 1 && ShareOfBytes(children.entry_bytes, chosen_.holder_bytes) >= kNearlyAll) {
         return Enter(Own(MergedEntries(at_)));
       }
       return false;
     }
-    const bool entries_hold = Part(children.entry_bytes, at_->bytes) >= kMain;
+    const bool entries_hold = ShareOfBytes(children.entry_bytes, at_->bytes) >= kMain;
     const bool is_small = merge ? at_->step.entries > 0 && at_->step.entries < kSeveralEntries
-                                : children.entries > 1 && Part(children.best->bytes, at_->bytes) < kMain;
+                                : children.entries > 1 && ShareOfBytes(children.best->bytes, at_->bytes) < kMain;
     if (entries_hold && is_small) {
       // The way may lead back to the first small container, and down again.
       Node* merged = Own(MergedEntries(small_ == nullptr ? at_ : Own(CopyOf(*at_))));
@@ -181,7 +177,7 @@ class Descent {
     if (merge && entries_hold) {
       return Hold(children.entry_bytes, Own(MergedEntries(at_)));
     }
-    if (Part(children.best->bytes, at_->bytes) >= kMain) return Enter(children.best);
+    if (ShareOfBytes(children.best->bytes, at_->bytes) >= kMain) return Enter(children.best);
     return false;
   }
 
@@ -282,7 +278,7 @@ std::vector<ChosenHolder> ChooseHolders(const HolderPaths& paths, const HolderWa
       }
     }
     ChosenHolder next = Descent(&root).Run();
-    if (next.holder_bytes == 0 || Part(next.holder_bytes, all) < least) break;
+    if (next.holder_bytes == 0 || ShareOfBytes(next.holder_bytes, all) < least) break;
     const size_t before = left.size();
     left.erase(std::remove_if(left.begin(), left.end(), [&next](const auto& one) { return IsHeldBy(next, one.first); }),
                left.end());

@@ -19,6 +19,11 @@ namespace vramtrack {
 // So many entries make a container a likely holder. In one with fewer, a larger container may be the holder.
 constexpr size_t kSeveralEntries = 4;
 
+// Returns 0 to 1; 0 of nothing.
+inline double ShareOfBytes(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
 // Blocks with one path.
 struct HeldPath {
   HolderPathIndex path;

@@ -45,10 +45,6 @@ Looked LookAt(const BlocksAtWalk& at, const std::vector<SiteIndex>& sites, bool 
   return looked;
 }
 
-double Part(uint64_t part, uint64_t whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
 }  // namespace
 
 std::vector<HeldPath> PathsOf(const std::vector<const HeldBlocks*>& blocks) {
@@ -73,7 +69,7 @@ std::optional<SiteHolder> HolderOf(const std::vector<SiteIndex>& sites, const Ho
     most = std::max(most, looked.back().bytes);
   }
   if (most == 0) return std::nullopt;
-  const auto has_most = [&](const Looked& one) { return Part(one.bytes, most) >= kMostOf; };
+  const auto has_most = [&](const Looked& one) { return ShareOfBytes(one.bytes, most) >= kMostOf; };
   for (const Looked& one : looked) {
     if (has_most(one)) most_seen = std::max(most_seen, one.seen_bytes);
   }
@@ -94,7 +90,7 @@ std::string WhyGrowthMayEnd(const SiteHolder& holder, uint64_t live_objects, uin
   if (holder.chosen.empty()) return "";
   const ChosenHolder& first = holder.chosen[0];
   const PathStep& container = first.steps[first.holder];
-  if (!first.entries || Part(first.bytes, holder.bytes) < kMainHolder) return "";
+  if (!first.entries || ShareOfBytes(first.bytes, holder.bytes) < kMainHolder) return "";
   if (container.entries == 0 || container.limit <= container.entries) return "";
   // How much there will be with all entries.
   const double times = static_cast<double>(container.limit) / static_cast<double>(container.entries);

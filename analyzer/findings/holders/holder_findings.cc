@@ -25,10 +25,6 @@ std::string WhyIncomplete(const HolderWalk& walk) {
   return walk.whole ? "" : "the process ended, or the trace lost a part of it";
 }
 
-double Part(uint64_t part, uint64_t whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
 bool IsSet(const TracedProcess& process, const std::string& variable) {
   for (const auto& [name, value] : process.environment) {
     if (name == variable) return !value.empty() && value != "0";
@@ -62,7 +58,7 @@ ReportHolderShare ShareOf(const ChosenHolder& chosen, uint64_t whole) {
   if (holder.entries > 0) share.count = holder.entries;
   share.bytes = chosen.holder_bytes;
   share.objects = chosen.holder_objects;
-  share.share = Part(chosen.holder_bytes, whole);
+  share.share = ShareOfBytes(chosen.holder_bytes, whole);
   return share;
 }
 
@@ -171,7 +167,7 @@ std::optional<ReportHolder> HolderFindings::DescribeSite(const std::vector<SiteI
   if (object.entries > 0) holder.count = object.entries;
   if (object.limit > 0) holder.limit = object.limit;
   holder.bytes = first.bytes;
-  holder.share = Part(first.bytes, found->bytes);
+  holder.share = ShareOfBytes(first.bytes, found->bytes);
   for (size_t i = 1; i < chosen.size(); ++i) holder.others.push_back(ShareOf(chosen[i], found->bytes));
   DescribeGrowth(chosen_walk, object, &holder);
   holder.how = holder.share < kMainHolder ? HolderKind::kSeveral : HowItHolds(first);
