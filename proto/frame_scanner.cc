@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/frame_scanner.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
@@ -113,7 +114,9 @@ class Scanner {
     if (static_cast<uint8_t>(file_[offset + kFramePrefixBytes]) != kFixed64Field2 ||
         Load<uint64_t>(file_, offset + kFramePrefixBytes + 1) !=
             PayloadChecksum(field, payload, frame.payload.size())) {
-      return Lost(offset, InPlace(end) ? end : NextSync(file_, offset + 1), "the checksum of a frame is wrong");
+      // A wrong length may lead to the beginning of a later frame.
+      const uint64_t next = NextSync(file_, offset + 1);
+      return Lost(offset, InPlace(end) ? std::min(end, next) : next, "the checksum of a frame is wrong");
     }
     switch (field) {
       case f::blocks:
