@@ -237,6 +237,8 @@ class Holder:
         others: What else holds at least 5 %, the most first.
         explanation: All of this as a sentence.
         hint: What to change, only where it is certain; otherwise `None`.
+        limit: How many entries it takes at most: `maxlen` of a deque, `maxsize` of an `lru_cache` or a queue, or an
+            attribute such as `capacity` of the object that owns it; `None` if nothing says so.
     """
 
     path: str
@@ -260,6 +262,7 @@ class Holder:
     others: tuple[HolderShare, ...]
     explanation: str
     hint: str | None
+    limit: int | None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -20,6 +20,7 @@ import under_test
 SCRIPTS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "holders")
 TIMEOUT_S = 120
 LOOKALIKES = ("bounded_window", "average_model", "replay_ring", "limited_cache", "best_output", "kept_scalars")
+SOME_BELOW_LIMIT = ("cache", "replay")
 BELOW_LIMIT = ("window", "cache", "requests", "replay", "rollouts")
 # One for each way to hold, and each part of the walk.
 SOME = ("loss_history", "local_losses", "error_log", "hook_every_step", "object_cache", "generator_local", "slots", "reference_cycle",
@@ -193,10 +194,11 @@ def main():
     if not asked and "--all" not in arguments:
         runs = [run for run in runs if run[0] in (SOME_FIXED if run[1] else SOME) or run[0] == "lookalikes"]
         runs = [run for run in runs if run[0] != "lookalikes" or run[1] in LOOKALIKES[:2]]
+        runs += [("below_limit", name) for name in SOME_BELOW_LIMIT]
         runs += [("mem_tracker", moment) for moment in MOMENTS[:2]]
     else:
         runs += [("mem_tracker", moment) for moment in MOMENTS]
-    runs += [("below_limit", name) for name in BELOW_LIMIT]
+        runs += [("below_limit", name) for name in BELOW_LIMIT]
     runs += [("asking", ""), ("categories", ""), ("sharded", ""), ("lru_cache", "exit")]
     runs = [run for run in runs if holders or run in plain]
     runs = [run for run in runs if not under_test.OWN_PYTORCH or run[0] not in ("mem_tracker", "sharded")]

@@ -7,6 +7,7 @@ import sys
 
 import torch
 
+from training import train
 from variant import BATCH, STEPS, WIDTH
 
 LIMIT = 5 * STEPS
@@ -20,6 +21,7 @@ def window():
     """A deque with maxlen."""
     last = collections.deque(maxlen=LIMIT)
     for _ in range(STEPS):
+        train()
         last.append(block())
 
 
@@ -31,6 +33,7 @@ def cache():
         return block() + number
 
     for step in range(STEPS):
+        train()
         embedding(step)
 
 
@@ -38,6 +41,7 @@ def requests():
     """A queue that nobody reads yet."""
     waiting = queue.Queue(maxsize=LIMIT)
     for _ in range(STEPS):
+        train()
         waiting.put(block())
 
 
@@ -57,6 +61,7 @@ def replay():
     """A list in an object that has a capacity."""
     buffer = ReplayBuffer(LIMIT)
     for _ in range(STEPS):
+        train()
         buffer.push((block(), block()))
 
 
@@ -74,6 +79,7 @@ def rollouts():
     """Lists in a dict of such an object."""
     storage = Rollouts()
     for _ in range(STEPS):
+        train()
         storage.add()
 
 

@@ -6,20 +6,9 @@ import functools
 import sys
 
 import torch
-import torch.nn as nn
 
+from training import net, train
 from variant import BATCH, STEPS, WIDTH
-
-net = nn.Sequential(nn.Linear(64, WIDTH), nn.GELU(), nn.Linear(WIDTH, 64)).cuda()
-optimizer = torch.optim.AdamW(net.parameters())
-
-
-def train():
-    output = net(torch.rand(BATCH, 64, device="cuda"))
-    output.mean().backward()
-    optimizer.step()
-    optimizer.zero_grad()
-    return output.detach()
 
 
 def bounded_window():
