@@ -182,4 +182,13 @@ void DoubtGrowthAfterTraining(const StepLevels& levels, const RunShape& run, con
   Doubt(WithinLastSteps(*last), verdict);
 }
 
+void DoubtGrowthInOneLoop(StepSource source, LeakVerdict* verdict) {
+  if (source != StepSource::kPeriodicity) return;
+  if (!IsLeak(verdict->verdict) || verdict->evidence.buffer.trend == BufferTrend::kNone) return;
+  Doubt(
+      "steps are known only by repeated allocations, so this may be one loop that grows until it ends, like the cache "
+      "of one generated text; call vramtrack_step() once a request",
+      verdict);
+}
+
 }  // namespace vramtrack

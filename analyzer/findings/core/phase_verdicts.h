@@ -51,6 +51,10 @@ void Doubt(const std::string& why, LeakVerdict* verdict);
 void DoubtGrowthAfterTraining(const StepLevels& levels, const RunShape& run, const std::vector<RunPhase>& phases,
                               LeakVerdict* verdict);
 
+// Changes a verdict of growth by replacement to insufficient_evidence if nothing says that the steps are those of a
+// job: a loop that makes one result, such as a text token by token, grows in the same way until it ends.
+void DoubtGrowthInOneLoop(StepSource source, LeakVerdict* verdict);
+
 }  // namespace vramtrack
 
 #endif  // ANALYZER_FINDINGS_CORE_PHASE_VERDICTS_H_

@@ -99,6 +99,7 @@ class SiteJudge {
       for (size_t i = 1; i < together.size(); ++i) AddLevels(histories_.levels(together[i]), &levels);
       JudgeGrowingBuffer(levels, history, shape->second, context, &verdict);
       DoubtGrowthAfterTraining(levels, shape->second, phases_, &verdict);
+      DoubtGrowthInOneLoop(phases_.empty() ? ledger_.steps().plan().source : SourceOf(phases_[*phase]), &verdict);
     }
     verdict.evidence.joint = together.size() > 1;
     const bool is_unseen = unseen_ != nullptr && unseen_->Has(site.key);
@@ -120,26 +121,14 @@ class SiteJudge {
     }
   }
 
-  // Of a run without known steps: if the job allocates a block after the last object of a site that is as large as all
-  // of them together, it puts results together, as torch.cat() does. It needed them, so nobody can say that they leak.
-  void DoubtGatheredResults(SiteVerdicts* verdicts) const {
-    if (!HasWindows()) return;
-    std::multimap<std::pair<DeviceIndex, uint64_t>, SiteIndex>
-        single;  // sites that allocated once, by device and bytes
-    for (const SiteIndex i : verdicts->indices()) {
-      const Site& site = ledger_.sites()[i];
-      if (site.allocations == 1 && !IsSegmentSite(site))
-        single.emplace(std::pair(site.key.device, site.bytes_allocated), i);
-    }
+  // If the job allocates a block after the last object of a site that is as large as all of them together, it puts
+  // results together, as torch.cat() does. It needed them, so nobody can say that they leak.
+  void DoubtGatheredResults(const GatheredResults& gathered, SiteVerdicts* verdicts) const {
     for (const SiteIndex i : verdicts->indices()) {
       LeakVerdict& verdict = (*verdicts)[i];
-      const Site& site = ledger_.sites()[i];
-      if (!IsLeak(verdict.verdict) || verdict.evidence.buffer.trend != BufferTrend::kNone || IsSegmentSite(site))
-        continue;
-      const auto [first, last] = single.equal_range({site.key.device, site.bytes_allocated});
-      const bool gathered = std::any_of(first, last, [&](const auto& one) { return IsAfter(one.second, i); });
-      if (gathered)
-        Doubt("a loop keeps results, and a block as large as all of them together was allocated after it", &verdict);
+      if (!IsLeak(verdict.verdict) || verdict.evidence.buffer.trend != BufferTrend::kNone) continue;
+      if (IsSegmentSite(ledger_.sites()[i]) || !gathered.Has(i)) continue;
+      Doubt("a loop keeps results, and a block as large as all of them together was allocated after it", &verdict);
     }
   }
 
@@ -160,15 +149,6 @@ class SiteJudge {
   }
 
  private:
-  bool HasWindows() const { return ledger_.steps().plan().has_windows(); }
-
-  // Whether the only allocation of `single` came after the last one of `site`.
-  bool IsAfter(SiteIndex single, SiteIndex site) const {
-    const SiteHistory after = histories_.history(single);
-    // In no complete window: at the end, as the first window begins with the run.
-    return after.born_objects == 0 || after.first_birth >= histories_.history(site).last_birth;
-  }
-
   void DoubtGrowthOfLibraryPool(const Site& site, LeakVerdict* verdict) const {
     if (!IsLeak(verdict->verdict) || LevelOf(site) != Level::kDriver || IsSegmentSite(site)) return;
     // Of CUDA's own pools each allocation is seen.
@@ -179,6 +159,8 @@ class SiteJudge {
                        " to see its ", pool->blocks),
           verdict);
   }
+
+  StepSource SourceOf(const RunPhase& phase) const { return ledger_.steps().plan().phases[phase.plan].source; }
 
   // A buffer has grown when its level changed so often.
   static constexpr size_t kFewestLevels = 3;
@@ -303,7 +285,7 @@ void ProcessAnalysis::JudgeSites() {
     for (const SiteIndex site : together) phase_of_site_[site] = phase;
   }
   judge.DoubtGrowthWithInputs(&verdicts_);
-  judge.DoubtGatheredResults(&verdicts_);
+  judge.DoubtGatheredResults(replay_->gathered(), &verdicts_);
   judge.DoubtGrowthBelowLimit(walks(), walked_blocks(), &verdicts_);
   DemoteChanceFindings();
   SiteGroups groups = SelectSites(ledger, failures().all(), verdicts_, same, options_.top, &symbolizer_);

@@ -8,6 +8,7 @@
 #include "analyzer/holders/walked_blocks.h"
 #include "analyzer/ingest/holder_walks.h"
 #include "analyzer/ingest/trace.h"
+#include "analyzer/ledger/gathered_results.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/ledger/site_histories.h"
 #include "analyzer/ledger/site_order.h"
@@ -39,6 +40,7 @@ class SiteReplay {
   const Ledger& ledger() const { return ledger_; }
   const SiteHistories& histories() const { return histories_; }
   const SiteOrder& order() const { return order_; }
+  const GatheredResults& gathered() const { return gathered_; }
   const LevelTimeline& timeline() const { return timeline_; }
   const FailureLog& failures() const { return failures_; }
   const FrameworkCheck& framework_check() const { return framework_check_; }
@@ -54,6 +56,7 @@ class SiteReplay {
   size_t walk_frames_;  // those that walks_ is made of
   SiteHistories histories_;
   SiteOrder order_;
+  GatheredResults gathered_;
   LevelTimeline timeline_;
   FailureLog failures_;
   FrameworkCheck framework_check_;

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Loops that keep results, and what comes after them.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "analyzer/findings/testing/find_in_job.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr uint64_t kMiB = 1 << 20;
+constexpr uint64_t kBase = uint64_t{1} << 40;
+constexpr uint64_t kSteps = 60;
+
+// Steps that keep 4 MiB each.
+class Loop : public JobBuilder {
+ public:
+  Loop() : JobBuilder({{"python3", "evaluate.py"}}) {
+    Device(65536 * kMiB);
+    AllocateAt(4, kBase, 16384 * kMiB);
+    BlockAt(3, kBase, 64 * kMiB);
+  }
+  void Run(uint64_t steps) {
+    for (; steps > 0; --steps) {
+      const JobObject freed = BlockAt(2, kBase + 64 * kMiB, 32 * kMiB);
+      kept.push_back(BlockAt(1, kBase + 128 * kMiB + step() * 4 * kMiB, 4 * kMiB));
+      Free(freed);
+      EndStep();
+    }
+  }
+  void PutTogether(uint64_t bytes) { BlockAt(5, kBase + 8192 * kMiB, bytes); }
+
+  std::vector<JobObject> kept;
+};
+
+bool Leaks(Loop* loop) {
+  bool leaks = false;
+  for (const ReportSite& site : FindInJob(loop).sites) leaks |= IsLeak(site);
+  return leaks;
+}
+
+TEST(GatheredResults, WhatIsPutTogetherAfterTheLoopWasNeeded) {
+  Loop loop;
+  loop.Run(kSteps);
+  loop.PutTogether(kSteps * 4 * kMiB);
+  const ProcessFindings findings = FindInJob(&loop);
+  for (const ReportSite& site : findings.sites) EXPECT_FALSE(IsLeak(site));
+  ASSERT_EQ(findings.unsure.size(), 1u);
+  EXPECT_NE(findings.unsure[0].find("a loop keeps results"), std::string::npos);
+}
+
+TEST(GatheredResults, ItMakesNoDifferenceThatTheyAreFreedThen) {
+  Loop loop;
+  loop.Run(kSteps);
+  loop.PutTogether(kSteps * 4 * kMiB);
+  for (const JobObject& one : loop.kept) loop.Free(one);
+  EXPECT_FALSE(Leaks(&loop));
+}
+
+TEST(GatheredResults, ALoopThatGoesOnLeaks) {
+  Loop loop;
+  loop.Run(kSteps);
+  loop.PutTogether(kSteps * 4 * kMiB);
+  loop.Run(kSteps);
+  EXPECT_TRUE(Leaks(&loop));
+}
+
+TEST(GatheredResults, ABlockOfAnotherSizeSaysNothing) {
+  for (const uint64_t blocks : {kSteps - 1, kSteps + 1}) {
+    Loop loop;
+    loop.Run(kSteps);
+    loop.PutTogether(blocks * 4 * kMiB);
+    EXPECT_TRUE(Leaks(&loop)) << blocks;
+  }
+}
+
+}  // namespace
+}  // namespace vramtrack
