@@ -72,6 +72,9 @@ bool IsTraining(const PlannedPhase& phase) {
   return phase.source == StepSource::kMarks || phase.source == StepSource::kOptimizer;
 }
 
+// What is so many times as large after a loop as near its beginning was made by the loop.
+constexpr uint64_t kTimesLarger = 4;
+
 std::string WithinLastSteps(const RunPhase& phase) {
   return absl::StrCat("memory grows within the last ", phase.steps.size(),
                       " steps only, after the last step of the training, like the results that an evaluation collects "
@@ -184,7 +187,9 @@ void DoubtGrowthAfterTraining(const StepLevels& levels, const RunShape& run, con
 
 void DoubtGrowthInOneLoop(StepSource source, LeakVerdict* verdict) {
   if (source != StepSource::kPeriodicity) return;
-  if (!IsLeak(verdict->verdict) || verdict->evidence.buffer.trend == BufferTrend::kNone) return;
+  const BufferGrowth& buffer = verdict->evidence.buffer;
+  if (!IsLeak(verdict->verdict) || buffer.trend == BufferTrend::kNone) return;
+  if (buffer.onset_seen || buffer.to_bytes < kTimesLarger * buffer.from_bytes) return;
   Doubt(
       "steps are known only by repeated allocations, so this may be one loop that grows until it ends, like the cache "
       "of one generated text; call vramtrack_step() once a request",

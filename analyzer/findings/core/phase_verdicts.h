@@ -52,7 +52,8 @@ void DoubtGrowthAfterTraining(const StepLevels& levels, const RunShape& run, con
                               LeakVerdict* verdict);
 
 // Changes a verdict of growth by replacement to insufficient_evidence if nothing says that the steps are those of a
-// job: a loop that makes one result, such as a text token by token, grows in the same way until it ends.
+// job, and the buffer began small: a loop that makes one result, such as a text token by token, grows in the same way
+// until it ends.
 void DoubtGrowthInOneLoop(StepSource source, LeakVerdict* verdict);
 
 }  // namespace vramtrack

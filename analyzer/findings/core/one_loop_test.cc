@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loops that keep results, and what comes after them.
+// Loops that keep results until they end.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -74,6 +74,34 @@ TEST(GatheredResults, ABlockOfAnotherSizeSaysNothing) {
     loop.PutTogether(blocks * 4 * kMiB);
     EXPECT_TRUE(Leaks(&loop)) << blocks;
   }
+}
+
+// A loop without marks that makes a cache longer in each round, as one that generates a text does. It begins with
+// `first` MiB.
+std::vector<Verdict> VerdictsOnCache(uint64_t first, bool marks) {
+  JobBuilder job({{"python3", "generate.py"}});
+  job.Device(65536 * kMiB);
+  job.AllocateAt(4, kBase, 16384 * kMiB);
+  job.BlockAt(3, kBase, 64 * kMiB);
+  JobObject cache = job.BlockAt(1, 2 * kBase, first * kMiB);
+  for (uint64_t round = 1; round <= 200; ++round) {
+    for (uint32_t line = 10; line < 16; ++line) job.Free(job.BlockAt(line, kBase + 64 * kMiB, 8 * kMiB));
+    const JobObject longer = job.BlockAt(1, 2 * kBase + round * 1024 * kMiB, (first + round) * kMiB);
+    job.Free(cache);
+    cache = longer;
+    if (marks) job.EndStep();
+  }
+  std::vector<Verdict> verdicts;
+  for (const ReportSite& site : FindInJob(&job).sites) {
+    if (site.level == Level::kFramework && site.live_bytes > 200 * kMiB) verdicts.push_back(site.verdict);
+  }
+  return verdicts;
+}
+
+TEST(OneLoop, ACacheThatALoopMakesNeedNotGrowAfterIt) {
+  EXPECT_EQ(VerdictsOnCache(1, /*marks=*/false), std::vector<Verdict>{Verdict::kInsufficientEvidence});
+  EXPECT_EQ(VerdictsOnCache(1, /*marks=*/true), std::vector<Verdict>{Verdict::kGrowingBuffer});
+  EXPECT_EQ(VerdictsOnCache(200, /*marks=*/false), std::vector<Verdict>{Verdict::kGrowingBuffer});
 }
 
 }  // namespace
