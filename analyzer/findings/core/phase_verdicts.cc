@@ -74,6 +74,8 @@ bool IsTraining(const PlannedPhase& phase) {
 
 // What is so many times as large after a loop as near its beginning was made by the loop.
 constexpr uint64_t kTimesLarger = 4;
+// Such a loop replaces it in this part of its rounds.
+constexpr double kNearlyAll = 0.9;
 
 std::string WithinLastSteps(const RunPhase& phase) {
   return absl::StrCat("memory grows within the last ", phase.steps.size(),
@@ -185,11 +187,13 @@ void DoubtGrowthAfterTraining(const StepLevels& levels, const RunShape& run, con
   Doubt(WithinLastSteps(*last), verdict);
 }
 
-void DoubtGrowthInOneLoop(StepSource source, LeakVerdict* verdict) {
+void DoubtGrowthInOneLoop(StepSource source, const SiteHistory& history, Step steps, LeakVerdict* verdict) {
   if (source != StepSource::kPeriodicity) return;
   const BufferGrowth& buffer = verdict->evidence.buffer;
   if (!IsLeak(verdict->verdict) || buffer.trend == BufferTrend::kNone) return;
-  if (buffer.onset_seen || buffer.to_bytes < kTimesLarger * buffer.from_bytes) return;
+  if (history.birth_steps < kNearlyAll * steps || buffer.onset_seen ||
+      buffer.to_bytes < kTimesLarger * buffer.from_bytes)
+    return;
   Doubt(
       "steps are known only by repeated allocations, so this may be one loop that grows until it ends, like the cache "
       "of one generated text; call vramtrack_step() once a request",

@@ -99,7 +99,8 @@ class SiteJudge {
       for (size_t i = 1; i < together.size(); ++i) AddLevels(histories_.levels(together[i]), &levels);
       JudgeGrowingBuffer(levels, history, shape->second, context, &verdict);
       DoubtGrowthAfterTraining(levels, shape->second, phases_, &verdict);
-      DoubtGrowthInOneLoop(phases_.empty() ? ledger_.steps().plan().source : SourceOf(phases_[*phase]), &verdict);
+      DoubtGrowthInOneLoop(phases_.empty() ? ledger_.steps().plan().source : SourceOf(phases_[*phase]), history,
+                           shape->second.steps, &verdict);
     }
     verdict.evidence.joint = together.size() > 1;
     const bool is_unseen = unseen_ != nullptr && unseen_->Has(site.key);
