@@ -22,6 +22,8 @@ constexpr double kLeastShare = 0.05;
 constexpr size_t kMostHolders = 4, kMostAtFailure = 10;
 // A walk counts only if it met this part of what was live at another one, and found holders for this part of it.
 constexpr double kMostOf = 0.5, kNearlyAsMuch = 0.8;
+// One at which names held the blocks counts even with this part: growth is noticed at twice as many events each time.
+constexpr double kPartOfNamed = 0.25;
 // A path that explains less is one of several.
 constexpr double kMain = 0.5;
 
@@ -32,6 +34,12 @@ std::string WhyIncomplete(const HolderWalk& walk) {
 
 double Part(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// Whether a path begins at a name of the program, and not at C++ code or at a reference cycle.
+bool BeginsAtName(const HolderPaths& paths, HolderPathIndex path) {
+  while (!paths[path].parent.is_none()) path = paths[path].parent;
+  return paths[path].step != schema::HOLDER_OUTSIDE && paths[path].step != schema::HOLDER_GARBAGE;
 }
 
 bool IsSet(const TracedProcess& process, const std::string& variable) {
@@ -153,44 +161,66 @@ std::vector<SiteIndex> HolderFindings::SitesOf(const std::vector<ReportSite>& si
   return of_framework.empty() ? all : of_framework;
 }
 
-HolderFindings::Looked HolderFindings::LookAt(size_t walk, const std::vector<SiteIndex>& sites, bool leak) const {
+HolderFindings::Looked HolderFindings::LookAt(size_t walk, const std::vector<SiteIndex>& sites,
+                                              bool only_earlier) const {
   const BlocksAtWalk& at = blocks_.at()[walk];
   const std::set<SiteIndex> wanted(sites.begin(), sites.end());
-  std::vector<const HeldBlocks*> all, earlier;
+  Looked looked;
   for (const SiteIndex site : wanted) {
     auto held = std::lower_bound(at.held.begin(), at.held.end(), site,
                                  [](const HeldBlocks& one, SiteIndex wanted) { return one.site < wanted; });
     for (; held != at.held.end() && held->site == site; ++held) {
-      all.push_back(&*held);
-      if (held->birth_step < at.step) earlier.push_back(&*held);
+      if (!only_earlier || held->birth_step < at.step) looked.blocks.push_back(&*held);
     }
   }
-  Looked looked;
-  looked.blocks = leak && !earlier.empty() ? std::move(earlier) : std::move(all);
   for (const HeldBlocks* held : looked.blocks) {
     looked.bytes += held->bytes;
-    looked.seen_bytes += held->path.is_none() ? 0 : held->bytes;
+    if (held->path.is_none()) continue;
+    looked.seen_bytes += held->bytes;
+    if (BeginsAtName(walks_.paths(), held->path)) looked.named_bytes += held->bytes;
   }
   return looked;
 }
 
-std::optional<ReportHolder> HolderFindings::DescribeSite(const std::vector<SiteIndex>& sites, bool leak) const {
+std::vector<HolderFindings::Looked> HolderFindings::LookAtAll(const std::vector<SiteIndex>& sites, bool leak) const {
   std::vector<Looked> looked;
+  for (const bool only_earlier : {true, false}) {
+    if (only_earlier && !leak) continue;
+    looked.clear();
+    for (size_t i = 0; i < walks_.all().size(); ++i) looked.push_back(LookAt(i, sites, only_earlier));
+    if (std::any_of(looked.begin(), looked.end(), [](const Looked& one) { return one.bytes > 0; })) break;
+  }
+  return looked;
+}
+
+std::optional<size_t> HolderFindings::ChooseWalk(const std::vector<Looked>& looked) {
   uint64_t most = 0, most_seen = 0;
-  for (size_t i = 0; i < walks_.all().size(); ++i) {
-    looked.push_back(LookAt(i, sites, leak));
-    most = std::max(most, looked.back().bytes);
-  }
-  const auto has_most = [&](const Looked& one) { return Part(one.bytes, most) >= kMostOf; };
-  for (const Looked& one : looked) {
-    if (has_most(one)) most_seen = std::max(most_seen, one.seen_bytes);
-  }
+  for (const Looked& one : looked) most = std::max(most, one.bytes);
   if (most == 0) return std::nullopt;
-  size_t chosen_walk = looked.size();
+  const auto has = [most](const Looked& one, double part) { return Part(one.bytes, most) >= part; };
+  for (const Looked& one : looked) {
+    if (has(one, kMostOf)) most_seen = std::max(most_seen, one.seen_bytes);
+  }
+  size_t chosen = looked.size();
   do {
-    --chosen_walk;
-  } while (!has_most(looked[chosen_walk]) ||
-           static_cast<double>(looked[chosen_walk].seen_bytes) < kNearlyAsMuch * static_cast<double>(most_seen));
+    --chosen;
+  } while (!has(looked[chosen], kMostOf) ||
+           static_cast<double>(looked[chosen].seen_bytes) < kNearlyAsMuch * static_cast<double>(most_seen));
+  // When a function has ended, a cycle may still keep what it held, such as a trainer with its callbacks: an earlier
+  // walk knows the function's names.
+  const auto names = [](const Looked& one) { return Part(one.named_bytes, one.bytes) >= kMain; };
+  if (names(looked[chosen])) return chosen;
+  for (size_t i = chosen; i-- > 0;) {
+    if (names(looked[i]) && has(looked[i], kPartOfNamed)) return i;
+  }
+  return chosen;
+}
+
+std::optional<ReportHolder> HolderFindings::DescribeSite(const std::vector<SiteIndex>& sites, bool leak) const {
+  const std::vector<Looked> looked = LookAtAll(sites, leak);
+  const std::optional<size_t> best = ChooseWalk(looked);
+  if (!best) return std::nullopt;
+  const size_t chosen_walk = *best;
 
   const HolderWalk& walk = walks_.all()[chosen_walk];
   const Looked& at = looked[chosen_walk];

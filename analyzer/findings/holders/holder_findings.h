@@ -32,13 +32,18 @@ class HolderFindings final : public Collector {
   struct Looked {
     std::vector<const HeldBlocks*> blocks;
     uint64_t bytes = 0, seen_bytes = 0;
+    uint64_t named_bytes = 0;  // reached from a name of the program
   };
 
   void DescribeWalks(ProcessFindings* findings) const;
   // Returns the sites of a group and, if it leads a leak, those of its parts, as far as a walk can see their blocks.
   std::vector<SiteIndex> SitesOf(const std::vector<ReportSite>& sites, size_t group) const;
-  // Returns the blocks of `sites` at a walk. Of a leak: those that earlier steps left behind, if any.
-  Looked LookAt(size_t walk, const std::vector<SiteIndex>& sites, bool leak) const;
+  // Returns the blocks of `sites` at a walk, all of them or those that earlier steps left behind.
+  Looked LookAt(size_t walk, const std::vector<SiteIndex>& sites, bool only_earlier) const;
+  // Returns that for each walk. Of a leak: what earlier steps left behind, if any walk met it.
+  std::vector<Looked> LookAtAll(const std::vector<SiteIndex>& sites, bool leak) const;
+  // Returns the walk that tells most about these blocks, given what was found at each; none if nothing was.
+  static std::optional<size_t> ChooseWalk(const std::vector<Looked>& looked);
   std::optional<ReportHolder> DescribeSite(const std::vector<SiteIndex>& sites, bool leak) const;
   void DescribeGrowth(size_t walk, const PathStep& step, ReportHolder* holder) const;
   bool HooksGrow(size_t walk, const ChosenHolder& chosen, const ReportHolder& holder) const;
