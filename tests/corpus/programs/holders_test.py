@@ -3,7 +3,7 @@
 
 TABLE has a script in each line, with what holds its leak: holders.tsv beside this file, or that of the programs over libraries.
 Each script runs by itself, as a user starts it, with walks at these moments [default: all]. The report's first three lines must
-say the line of the code, the rate and the holder. The last line has the figures of all.
+say the line of the code, the rate and the holder. The last line has the figures of all that the reports call a leak.
 """
 import argparse
 import concurrent.futures
@@ -33,6 +33,7 @@ class Result(NamedTuple):
     leaked: float = 0  # bytes per step
     explained: float = 0  # of these, those that the right path holds
     by_python: bool = True
+    found: bool = True  # the report calls it a leak
     path: str = ""
 
 
@@ -58,7 +59,7 @@ def judge(text, report, path, how):
     sites = {site["id"]: site for site in report["sites"]}
     leaks = [sites[identity] for identity in report["ranking"]]
     if not leaks:
-        return Result(["the leak is not found: " + json.dumps(text.splitlines()[:1])])
+        return Result(["not called a leak: " + " ".join(text.splitlines()[:1])], found=False)
     wrong = []
     lines = text.splitlines()[:3]
     if not FIRST_LINE.match(lines[0]):
@@ -100,7 +101,8 @@ def main():
             print("%-22s %-6s%s  %s" % (row[0], "wrong" if result.wrong else "right", share, result.path), flush=True)
             for line in result.wrong:
                 print("  " + line)
-            found.append(result)
+            if result.found:
+                found.append(result)
     named = sum(result.named for result in found)
     leaked = sum(result.leaked for result in found if result.by_python)
     explained = sum(result.explained for result in found if result.by_python)
