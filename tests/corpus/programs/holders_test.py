@@ -33,8 +33,8 @@ class Result(NamedTuple):
     leaked: float = 0  # bytes per step
     explained: float = 0  # of these, those that the right path holds
     by_python: bool = True
-    found: bool = True  # the report calls it a leak
     path: str = ""
+    found: bool = True  # the report calls it a leak
 
 
 def run(script, moments, folder):
