@@ -16,6 +16,8 @@ namespace {
 
 // Blocks of so many steps are in one object: it gathers them.
 constexpr uint64_t kStepsThatShow = 3;
+// So many objects that hold are in cycles of their own.
+constexpr uint64_t kSeveralCycles = 3;
 
 // Of a sentence; `path` and `type` in the report have all of it.
 constexpr int kMostColumns = 60;
@@ -252,19 +254,21 @@ HolderKind HowItHolds(const ChosenHolder& chosen) {
 std::string HolderName(const ChosenHolder& chosen, const ReportHolder& holder) {
   const PathStep& root = chosen.steps[0];
   const std::string type = ShortType(root.name.empty() ? root.type : root.name);
-  if (root.step == schema::HOLDER_GARBAGE) {
+  // Objects without a name are inside the last one with a name.
+  size_t named = chosen.holder;
+  while (named > 0 && chosen.steps[named].step == schema::HOLDER_MEMBER) --named;
+  // What many cycles hold, or C++ code at many places, has no better name than their kind.
+  const bool only_kind = named == 0 || chosen.steps[chosen.holder].objects >= kSeveralCycles;
+  if (root.step == schema::HOLDER_GARBAGE && only_kind) {
     const std::string what = type.empty() ? "objects" : CutEnd(Printable(type), kMostColumns) + " objects";
     return absl::StrCat("reference cycles of ", what, " that only the garbage collector can free");
   }
-  if (root.step == schema::HOLDER_OUTSIDE) {
+  if (root.step == schema::HOLDER_OUTSIDE && only_kind) {
     std::string name = "C or C++ code";
     if (!type.empty()) absl::StrAppend(&name, ", through ", WithArticle(type), " object");
     const std::string entries = chosen.holder == 0 ? EntriesText(holder) : "";
     return absl::StrCat(name, entries.empty() ? "" : " (" + entries + ")");
   }
-  // Objects without a name are inside the last one with a name.
-  size_t named = chosen.holder;
-  while (named > 0 && chosen.steps[named].step == schema::HOLDER_MEMBER) --named;
   const bool inside = named < chosen.holder;
   const bool hooks = chosen.steps[named].step == schema::HOLDER_HOOK && named > 0;
   std::string name =
@@ -301,6 +305,8 @@ std::string HolderHint(const ChosenHolder& chosen, const ReportHolder& holder, c
   if (!facts.leak || holder.share < 0.5) return "";
   const HolderKind how = HowItHolds(chosen);
   if (how == HolderKind::kCycle) {
+    // One cycle does not pile up: what a container in it keeps would be kept without the cycle, too.
+    if (chosen.steps[chosen.holder].objects < kSeveralCycles) return "";
     return "break the cycle (weakref, or del of one of the references), or call gc.collect() in time";
   }
   if (how == HolderKind::kOutside) return "";

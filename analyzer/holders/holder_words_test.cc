@@ -184,7 +184,7 @@ TEST(HolderWords, HooksThatAreRegisteredAgain) {
 TEST(HolderWords, CyclesAndOthersThanPython) {
   SampleWalk cycle;
   const uint32_t node = cycle.builder.Path(0, schema::HOLDER_GARBAGE, "Node", "Node", 0, 40);
-  cycle.Block(cycle.builder.Path(node, schema::HOLDER_ATTRIBUTE, "value", "Tensor"), 10);
+  cycle.Block(cycle.builder.Path(node, schema::HOLDER_ATTRIBUTE, "value", "Tensor", 0, 40), 10);
   const Sample garbage(cycle);
   EXPECT_EQ(garbage.holder.how, HolderKind::kCycle);
   EXPECT_EQ(garbage.Explanation(),
@@ -196,6 +196,18 @@ TEST(HolderWords, CyclesAndOthersThanPython) {
   EXPECT_EQ(held.holder.how, HolderKind::kOutside);
   EXPECT_EQ(held.Explanation(), "C or C++ code, through a Tensor object; all of the leak's bytes");
   EXPECT_EQ(held.Hint(), "");
+}
+
+TEST(HolderWords, AContainerInOneCycleIsTheHolder) {
+  SampleWalk walk;
+  uint32_t at = walk.builder.Path(0, schema::HOLDER_GARBAGE, "job.Trainer", "job.Trainer");
+  at = walk.builder.Path(at, schema::HOLDER_ATTRIBUTE, "losses", "list", 120);
+  walk.Block(walk.builder.Path(at, schema::HOLDER_ENTRY, "", "Tensor", 0, 120), 10);
+  const Sample sample(walk);
+  EXPECT_EQ(sample.holder.how, HolderKind::kCycle);
+  EXPECT_EQ(sample.Explanation(),
+            "(job.Trainer in a reference cycle).losses (a list, 120 entries); all of the leak's bytes");
+  EXPECT_EQ(sample.Hint(), "");
 }
 
 TEST(HolderWords, ObjectsWithoutANameAreInsideOneThatHasOne) {

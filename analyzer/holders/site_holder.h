@@ -28,9 +28,10 @@ struct SiteHolder {
 // Returns the sums of the blocks by path.
 std::vector<HeldPath> PathsOf(const std::vector<const HeldBlocks*>& blocks);
 
-// Returns the last walk that met most of what was live at any. Of a leak, only blocks that earlier steps left behind
-// are looked at, if there are any. Returns nothing if none of the sites' blocks was live at a walk. The result points
-// into `blocks`, which must have followed a whole replay.
+// Chooses the walk that tells most: the last one that met most of what was live at any, unless only an earlier one
+// knows names of the program. Of a leak, only blocks that earlier steps left behind are looked at, if there are any.
+// Returns nothing if none of the sites' blocks was live at a walk. The result points into `blocks`, which must have
+// followed a whole replay.
 std::optional<SiteHolder> HolderOf(const std::vector<SiteIndex>& sites, const HolderWalks& walks,
                                    const WalkedBlocks& blocks, bool leak);
 

@@ -40,6 +40,14 @@ class GrowingArray {
     return true;
   }
 
+  // Does the same, in large pages where the kernel gives them.
+  bool ReserveInHugePages(size_t more) {
+    if (!Reserve(more)) return false;
+    // All of it: if only a part is in such pages, the kernel refuses to make it larger.
+    UseHugePages(data_, capacity_ * sizeof(T));
+    return true;
+  }
+
   // Add and AddMany append without a check: the caller has called Reserve first.
   void Add(const T& value) { data_[size_++] = value; }
   void AddMany(const T* values, size_t count) {

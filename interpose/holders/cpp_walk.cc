@@ -25,8 +25,9 @@ constexpr Step kGraph = {schema::HOLDER_GRAPH, NameKind::kNone, 0};
 }  // namespace
 
 uint8_t ObjectWalk::GraphStage() const {
-  constexpr uint8_t kBehind[kStages] = {kOwnGraph,       kOwnGraph,     kOwnGraph,     kInstalledGraph, kInstalledGraph,
-                                        kInstalledGraph, kOutsideGraph, kOutsideGraph, kGarbageGraph,   kGarbageGraph};
+  constexpr uint8_t kBehind[kStages] = {kOwnGraph,       kOwnGraph,       kOwnGraph,    kInstalledGraph,
+                                        kInstalledGraph, kInstalledGraph, kLarge,       kOutsideGraph,
+                                        kOutsideGraph,   kGarbageGraph,   kGarbageGraph};
   return kBehind[stage_];
 }
 

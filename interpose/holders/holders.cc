@@ -211,12 +211,14 @@ void Holders::Walk(schema::HolderMoment moment) {
   if (file_->stopped()) return;
   auto* memory = static_cast<Memory*>(MapPrivate(sizeof(Memory)));
   if (memory == nullptr) return;
+  UseHugePages(memory, sizeof(Memory));
   holders::WalkFacts facts = {};
   facts.number = ++walks_;
   facts.moment = moment;
   facts.begin_ticks = Clock::Ticks();
   const bool failing = moment == schema::HOLDERS_AT_OUT_OF_MEMORY || moment == schema::HOLDERS_AT_EXIT;
-  facts.stopped = memory->walk.Run(api_, kMostNs, failing);
+  facts.stopped = memory->walk.Run(api_, kMostNs, failing, reached_last_ + reached_last_ / 8);
+  reached_last_ = memory->walk.reached().size();
   facts.end_ticks = Clock::Ticks();
   bool written = memory->record.Begin(&memory->walk, facts);
   size_t bytes;

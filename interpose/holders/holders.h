@@ -70,6 +70,7 @@ class Holders {
   std::atomic<uint64_t> next_interval_ns_, requests_;
   std::atomic<bool> watches_exit_, asked_to_watch_;
   uint32_t walks_;
+  size_t reached_last_;  // objects, by the walk before
   SpinLock lock_;
   holders::PythonApi api_;
   Growth growth_[kMaxDevices];

@@ -89,28 +89,35 @@ void ObjectWalk::Reach(uint64_t object, Step step, uint16_t flags, uint8_t stage
   if (object == 0) return;
   if (current_ != 0) flags |= reached_[current_].flags & kOptimizerState;
   if (pending_.full()) Follow(pending_.Take());
-  pending_.Add({object, step, current_, flags, wrapped_uses_, stage, stage_, false}, IsOfModule(step, flags));
+  pending_.Add({object, step, current_, flags, wrapped_uses_, stage, stage_, false, false, TypeKind::kSkip},
+               IsOfModule(step, flags));
   if (PendingReference* waits = pending_.Waiting(PendingReferences::kUntilSlot)) {
-    waits->skip = types_.Of(TypeOf(waits->object), *api_, memory_).kind == TypeKind::kSkip;
-    if (!waits->skip) reached_.PrefetchSlot(waits->object);
+    LookAtType(waits);
+    if (waits->kind != TypeKind::kSkip) reached_.PrefetchSlot(waits->object);
   }
   const PendingReference* waits = pending_.Waiting(PendingReferences::kUntilEntry);
-  if (waits != nullptr && !waits->skip) reached_.PrefetchEntry(waits->object);
+  if (waits != nullptr && waits->kind != TypeKind::kSkip) reached_.PrefetchEntry(waits->object);
 }
 
-void ObjectWalk::Follow(const PendingReference& reference) {
-  if (reference.skip) return;
-  const TypeFacts& type = types_.Of(TypeOf(reference.object), *api_, memory_);
-  if (type.kind == TypeKind::kSkip) return;
+void ObjectWalk::LookAtType(PendingReference* reference) {
+  const TypeFacts& type = types_.Of(TypeOf(reference->object), *api_, memory_);
+  reference->typed = true;
+  reference->kind = type.kind;
+  reference->is_optimizer = type.is_optimizer;
+}
+
+void ObjectWalk::Follow(PendingReference reference) {
+  if (!reference.typed) LookAtType(&reference);
+  if (reference.kind == TypeKind::kSkip) return;
   uint64_t object = reference.object;
   uint16_t flags = reference.flags;
-  if (type.kind == TypeKind::kModule) {
+  if (reference.kind == TypeKind::kModule) {
     object = Load(object + kModuleDict);
     if (object == 0) return;
     flags |= kAttributes;
   }
-  const bool later = type.is_optimizer && reference.stage < kOptimizers;
-  const uint16_t of_tensor = type.kind == TypeKind::kTensor ? reference.if_tensor : uint16_t{0};
+  const bool later = reference.is_optimizer && reference.stage < kOptimizers;
+  const uint16_t of_tensor = reference.kind == TypeKind::kTensor ? reference.if_tensor : uint16_t{0};
   const uint32_t current = current_;
   const uint8_t stage = stage_;
   current_ = reference.parent;
@@ -136,9 +143,10 @@ void ObjectWalk::ReachReferred(uint64_t object, const TypeFacts& type, Step step
   step_ = step;
   type_skipped_ = type.type;
   const uint64_t of = type.type;
-  const Traverse traverse = type.traverse;
-  traverse(object, visit, this);
-  Reach(of, kMember, 0, kLeftover);
+  // Classes are reached once. From a later stage it is no other way to them.
+  const bool type_is_new = types_.NoteReached(type);
+  if (!type.only_attributes) type.traverse(object, visit, this);
+  if (type_is_new) Reach(of, kMember, 0, kLeftover);
 }
 
 }  // namespace vramtrack::holders

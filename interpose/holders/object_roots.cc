@@ -20,6 +20,15 @@ bool IsInstalled(const PythonApi& api, uint64_t path) {
 
 }  // namespace
 
+// A class in Python that every interpreter has.
+void ObjectWalk::LearnClass() {
+  const uint64_t module = api_->dict_get(api_->modules(), "os");
+  if (module == 0 || types_.Of(TypeOf(module), *api_, memory_).kind != TypeKind::kModule) return;
+  const uint64_t dict = Load(module + kModuleDict);
+  const uint64_t found = dict == 0 ? 0 : api_->dict_get(dict, "_Environ");
+  if (found != 0 && (FlagsOf(TypeOf(found)) & kIsTypeType) != 0) types_.LearnClass(found);
+}
+
 void ObjectWalk::ReachModules() {
   const uint64_t modules = api_->modules();
   if (modules == 0) return;

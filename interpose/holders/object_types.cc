@@ -83,28 +83,46 @@ TypeKind KindOf(uint64_t type, uint64_t flags, const PythonApi& api) {
   return (flags & kHasGc) != 0 ? TypeKind::kPlain : TypeKind::kSkip;
 }
 
-// The names of the attributes that instances may keep in themselves: a table that the type's instances share.
-void FindInlineNames(const PythonApi& api, const ProcessMemory& memory, TypeFacts* facts) {
+// The names of the attributes that instances may keep in themselves: a table that the type's instances share. Returns
+// false if they may keep some and the names are not found.
+bool FindInlineNames(const PythonApi& api, const ProcessMemory& memory, TypeFacts* facts) {
   const auto readable = [&](uint64_t at) { return at % 8 == 0 && (memory.IsHeap(at) || memory.IsFile(at)); };
-  if (api.minor < 11 || (facts->flags & kHasManagedDict) == 0 || (facts->flags & kIsHeapType) == 0) return;
-  if (api.minor >= 13 && (facts->flags & kHasInlineValues) == 0) return;
+  if (api.minor < 11 || (facts->flags & kHasManagedDict) == 0 || (facts->flags & kIsHeapType) == 0) return true;
+  if (api.minor >= 13 && (facts->flags & kHasInlineValues) == 0) return true;
   const uint64_t keys = Load(facts->type + api.offsets->type_cached_keys);
-  if (!readable(keys) || !readable(keys + kKeysCount)) return;
+  if (!readable(keys) || !readable(keys + kKeysCount)) return false;
   const auto log = Load<uint8_t>(keys + kKeysIndexBytesLog);
   const uint64_t count = Load(keys + kKeysCount);
-  if (log > 16 || count > 64) return;
+  if (log > 16 || count > 64) return false;
   const uint64_t first = keys + kKeysIndices + (uint64_t{1} << log);
   for (uint64_t i = 0; i < count; ++i) {
     const uint64_t name = readable(first + 16 * i) ? Load(first + 16 * i) : 0;
-    if (!readable(name + kObjectType)) return;
+    if (!readable(name + kObjectType)) return false;
   }
   facts->inline_names = static_cast<uint32_t>(count);
   facts->inline_keys = first;
+  return true;
+}
+
+// Whether all that an instance refers to is in its dict, or inline: a class in Python without __slots__, as are all its
+// bases. Such classes have one function that visits what an instance refers to.
+bool HasOnlyAttributes(const PythonApi& api, uint64_t type, Traverse of_class) {
+  uint64_t base = type;
+  for (int i = 0; i < kMaxBases; ++i, base = Load(base + kTypeBase)) {
+    if (base == api.object) return true;
+    if (base == 0 || (FlagsOf(base) & kIsHeapType) == 0 || Load(base + kVarSize) != 0) return false;
+    if (Load<Traverse>(base + kTypeTraverse) != of_class) return false;
+  }
+  return false;
 }
 
 }  // namespace
 
-TypeFacts ObjectTypes::Find(uint64_t type, const PythonApi& api, const ProcessMemory& memory) {
+void ObjectTypes::LearnClass(uint64_t type) {
+  if ((FlagsOf(type) & kIsHeapType) != 0) of_class_ = Load<Traverse>(type + kTypeTraverse);
+}
+
+TypeFacts ObjectTypes::Find(uint64_t type, const PythonApi& api, const ProcessMemory& memory) const {
   TypeFacts facts = {};
   facts.type = type;
   facts.flags = FlagsOf(type);
@@ -117,7 +135,9 @@ TypeFacts ObjectTypes::Find(uint64_t type, const PythonApi& api, const ProcessMe
     facts.is_module = DerivesFrom(api, type, "Module", "torch.nn.modules.module");
     facts.is_optimizer = DerivesFrom(api, type, "Optimizer", "torch.optim.optimizer");
   }
-  if (facts.kind != TypeKind::kSkip) FindInlineNames(api, memory, &facts);
+  const bool named = facts.kind == TypeKind::kSkip || FindInlineNames(api, memory, &facts);
+  facts.only_attributes =
+      named && facts.kind == TypeKind::kPlain && of_class_ != nullptr && HasOnlyAttributes(api, type, of_class_);
   return facts;
 }
 
@@ -134,21 +154,29 @@ const TypeFacts& ObjectTypes::Of(uint64_t type, const PythonApi& api, const Proc
   return slots_[slot];
 }
 
-void ObjectTypes::NoteSearched(uint64_t type, bool found) {
+TypeFacts* ObjectTypes::SlotOf(uint64_t type) {
   for (size_t slot = HomeOf(type); slots_[slot].type != 0; slot = (slot + 1) % kSlots) {
-    if (slots_[slot].type != type) continue;
-    uint8_t& searched = slots_[slot].searched;
-    if (found) searched = UINT8_MAX;
-    if (searched < kEnoughSearched) ++searched;
-    return;
+    if (slots_[slot].type == type) return &slots_[slot];
   }
+  return nullptr;
 }
 
-bool ObjectTypes::IsBarren(uint64_t type) const {
-  for (size_t slot = HomeOf(type); slots_[slot].type != 0; slot = (slot + 1) % kSlots) {
-    if (slots_[slot].type == type) return slots_[slot].searched == kEnoughSearched;
-  }
-  return false;
+bool ObjectTypes::NoteReached(const TypeFacts& type) {
+  if (type.reached) return false;
+  if (TypeFacts* facts = SlotOf(type.type)) facts->reached = true;
+  return true;
+}
+
+void ObjectTypes::NoteSearched(uint64_t type, bool found) {
+  TypeFacts* facts = SlotOf(type);
+  if (facts == nullptr) return;
+  if (found) facts->searched = UINT8_MAX;
+  if (facts->searched < kEnoughSearched) ++facts->searched;
+}
+
+bool ObjectTypes::IsBarren(uint64_t type) {
+  const TypeFacts* facts = SlotOf(type);
+  return facts != nullptr && facts->searched == kEnoughSearched;
 }
 
 // It is the dict that the object has besides that of its attributes.

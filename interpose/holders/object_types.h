@@ -48,6 +48,8 @@ struct TypeFacts {
   uint64_t basic_size, item_size;
   TypeKind kind;
   bool is_module, is_optimizer;  // of torch.nn, torch.optim
+  bool only_attributes;          // instances refer to their attributes and their type, and to nothing else
+  bool reached;                  // see NoteReached
   uint8_t searched;              // instances without a tensor, UINT8_MAX once one had any; see IsBarren
   uint32_t inline_names;         // number of attributes that instances may keep without a dict
   uint64_t inline_keys;          // the names: every 16 bytes a str
@@ -59,18 +61,28 @@ class ObjectTypes {
   // Returns the facts of a type. The reference is valid until the next call.
   const TypeFacts& Of(uint64_t type, const PythonApi& api, const ProcessMemory& memory);
 
+  // Learns from any class that is written in Python what such classes have in common. Without it, no type is known to
+  // have `only_attributes`.
+  void LearnClass(uint64_t type);
+
+  // Notes that a type itself is reached. Returns whether it is the first time, or true for a type that is not in the
+  // set.
+  bool NoteReached(const TypeFacts& type);
+
   // Of types of pybind11, whose instances are searched for tensors: notes the result for an instance; returns whether
   // none of several instances had any, so that the others need not be searched.
   void NoteSearched(uint64_t type, bool found);
-  bool IsBarren(uint64_t type) const;
+  bool IsBarren(uint64_t type);
 
  private:
   static constexpr size_t kSlots = size_t{1} << 15;
   static constexpr uint8_t kEnoughSearched = 32;
   static size_t HomeOf(uint64_t type) { return type * 0x9e3779b97f4a7c15 >> 49; }
-  static TypeFacts Find(uint64_t type, const PythonApi& api, const ProcessMemory& memory);
+  TypeFacts Find(uint64_t type, const PythonApi& api, const ProcessMemory& memory) const;
+  TypeFacts* SlotOf(uint64_t type);
 
   size_t used_;
+  Traverse of_class_;  // visits what an instance of a class in Python refers to; null if it is not known
   TypeFacts last_;
   TypeFacts slots_[kSlots];
 };

@@ -11,6 +11,8 @@ namespace {
 
 // A container with more entries is one path for all of them.
 constexpr uint64_t kFewEntries = 16;
+// One with more waits until everything else is visited.
+constexpr uint64_t kManyEntries = 1 << 20;
 constexpr uint32_t kObjectsPerClock = 512;
 constexpr int kMostLocals = 4096;
 constexpr long long kMostNumber = 1LL << 32;
@@ -39,22 +41,26 @@ bool ReachesAll(TypeKind kind) {
 
 }  // namespace
 
-schema::HolderStop ObjectWalk::Run(const PythonApi& api, uint64_t most_ns, bool failing) {
+schema::HolderStop ObjectWalk::Run(const PythonApi& api, uint64_t most_ns, bool failing, size_t expected) {
   api_ = &api;
   failing_ = failing;
   end_ns_ = ThreadCpuNs() + most_ns;
   until_clock_ = kObjectsPerClock;
   if (!memory_.Prepare()) return schema::HOLDERS_NO_MEMORY;
+  reached_.Expect(expected);
   current_ = 0;
   stage_ = kOwn;
-  ListTracked();
+  LearnClass();
+  ListTracked(most_ns / 3);
   ReachModules();
   ReachFrames();
   ReachHandledException();
   if (failing) ReachUnhandledException();
-  const bool complete = Expand() && ReachTheRest();
+  // Without the whole list, nothing can be known of what no name reaches.
+  const bool complete = Expand() && listed_ == schema::HOLDERS_COMPLETE && ReachTheRest();
   if (reached_.full()) return schema::HOLDERS_TOO_MANY_OBJECTS;
   if (reached_.no_memory()) return schema::HOLDERS_NO_MEMORY;
+  if (!out_of_time_ && listed_ != schema::HOLDERS_COMPLETE) return listed_;
   return complete ? schema::HOLDERS_COMPLETE : schema::HOLDERS_OUT_OF_TIME;
 }
 
@@ -70,6 +76,12 @@ bool ObjectWalk::OutOfTime() {
   until_clock_ = kObjectsPerClock;
   out_of_time_ = out_of_time_ || ThreadCpuNs() > end_ns_;
   return out_of_time_;
+}
+
+bool ObjectWalk::EndsAtEntry(uint64_t entry) {
+  if (entry % kObjectsPerClock != kObjectsPerClock - 1) return false;
+  out_of_time_ = out_of_time_ || ThreadCpuNs() > end_ns_;
+  return out_of_time_ || reached_.full();
 }
 
 bool ObjectWalk::Expand() {
@@ -151,7 +163,7 @@ void ObjectWalk::ExpandDict(uint64_t dict, uint64_t entries, uint16_t flags) {
   if (TypeOf(dict) == api_->dict && (flags & kOptimizerState) == 0) reached_[current_].flags |= kWhole;
   intptr_t position = 0;
   uint64_t key, value;
-  while (api_->dict_next(dict, &position, &key, &value) != 0) {
+  for (uint64_t i = 0; !EndsAtEntry(i) && api_->dict_next(dict, &position, &key, &value) != 0; ++i) {
     const uint64_t key_flags = FlagsOf(TypeOf(key));
     const bool text = (key_flags & kIsTextType) != 0;
     if ((flags & kModuleAttributes) != 0 && text) {
@@ -201,6 +213,13 @@ void ObjectWalk::ExpandPython(uint64_t object) {
   // A copy: what is reached may take its place.
   const TypeFacts type = types_.Of(TypeOf(object), *api_, memory_);
   const uint16_t flags = reached_[current_].flags;
+  if (stage_ < kLarge && EntriesOf(object, type, *api_) > kManyEntries) {
+    Entry& entry = reached_[current_];
+    entry.flags &= static_cast<uint16_t>(~kExpanded);
+    entry.stage = kLarge;
+    reached_.Push(kLarge, current_);
+    return;
+  }
   if (ReachesAll(type.kind)) reached_[current_].flags |= kWhole;
   Step referred = kMember;
   switch (type.kind) {
@@ -217,7 +236,7 @@ void ObjectWalk::ExpandPython(uint64_t object) {
       const uint64_t count = Load(object + kVarSize);
       const uint64_t items = list ? Load(object + kListItems) : object + api_->offsets->tuple_items;
       const bool numbered = !list && count <= kFewEntries;
-      for (uint64_t i = 0; i < count && items != 0; ++i) {
+      for (uint64_t i = 0; i < count && items != 0 && !EndsAtEntry(i); ++i) {
         Reach(Load(items + 8 * i), numbered ? Step{schema::HOLDER_INDEX, NameKind::kNumber, i} : kEntry);
       }
       if (type.type == api_->list || type.type == api_->tuple) return;
@@ -266,7 +285,7 @@ void ObjectWalk::ExpandPython(uint64_t object) {
       return ExpandContext(object, type);
     case TypeKind::kObjectArray: {
       const ArrayItems items = ItemsOfArray(object, memory_);
-      for (uint64_t i = 0; i < items.count; ++i) Reach(Load(items.first + 8 * i), kEntry);
+      for (uint64_t i = 0; i < items.count && !EndsAtEntry(i); ++i) Reach(Load(items.first + 8 * i), kEntry);
       Reach(Load(object + kArrayBase), kSame);
       break;
     }
@@ -311,7 +330,10 @@ int ObjectWalk::OnFunctionMember(uint64_t object, void* walk) {
   auto* self = static_cast<ObjectWalk*>(walk);
   const ObjectOffsets& o = *self->api_->offsets;
   const uint64_t function = self->reached_[self->current_].address;
-  if (object == Load(function + o.function_globals)) return 0;
+  // Reached otherwise, or nothing that holds anything.
+  for (const uint16_t field : {o.function_globals, o.function_code, o.function_name, o.function_qualified_name}) {
+    if (object == Load(function + field)) return 0;
+  }
   if (o.function_builtins != 0 && object == Load(function + o.function_builtins)) return 0;
   return OnReferred(object, walk);
 }

@@ -26,7 +26,9 @@ struct PendingReference {
   uint16_t if_tensor;  // further flags if the object is a tensor
   uint8_t stage;
   uint8_t from_stage;  // of the object that refers
-  bool skip;           // holds nothing
+  bool typed;          // the next two are known
+  bool is_optimizer;
+  TypeKind kind;
 };
 
 // First in, first out. Zero-initialised memory is an empty queue. Not thread-safe.
@@ -85,9 +87,9 @@ struct HeldBlock {
 class ObjectWalk {
  public:
   // Walks until everything is visited or this thread has used `most_ns` of processor time, and returns why it ended.
-  // With `failing`, the program is out of memory or ends: functions that an exception has left count as running. Call
-  // Free afterwards.
-  schema::HolderStop Run(const PythonApi& api, uint64_t most_ns, bool failing);
+  // With `failing`, the program is out of memory or ends: functions that an exception has left count as running. The
+  // walk is faster if it has about as many objects as `expected`. Call Free afterwards.
+  schema::HolderStop Run(const PythonApi& api, uint64_t most_ns, bool failing, size_t expected);
 
   const PythonApi& api() const { return *api_; }
   ReachedObjects& reached() { return reached_; }
@@ -97,17 +99,19 @@ class ObjectWalk {
 
  private:
   // Where paths begin, in object_roots.cc.
+  void LearnClass();
   void ReachModules();
   void ReachFrames();
   void ReachHandledException();
   void ReachUnhandledException();
   void ReachFailedFrames(uint64_t traceback);
-  // In unreached_objects.cc. ListTracked adds what the collector tracks: all of it is alive. ReachTheRest reaches what
-  // no root has reached, and returns false if the time is over.
-  void ListTracked();
+  // In unreached_objects.cc. ListTracked adds what the collector tracks, all of which is alive, in `most_ns` at most
+  // and in half of the entries. ReachTheRest reaches what no root has reached, and returns false if the time is over.
+  void ListTracked(uint64_t most_ns);
   bool ReachTheRest();
-  bool NoteTracked(uint64_t object);
-  bool AddUnreached();
+  bool NoteTracked(GrowingArray<uint64_t>* to, uint64_t object);
+  void ListGeneration(uint64_t head, GrowingArray<uint64_t>* from_end);
+  void AddUnreached();
   void CountReference(uint64_t object);
   static int OnTracked(uint64_t object, void* walk);
   static int OnReference(uint64_t object, void* walk);
@@ -115,11 +119,14 @@ class ObjectWalk {
   // Looks at all objects that were reached. Returns false if the time is over.
   bool Expand();
   bool OutOfTime();
+  // Whether the walk has to end within a container, where it has come to the entry with this index.
+  bool EndsAtEntry(uint64_t entry);
 
   // Reach what the current object refers to. A `stage` before the current one has no effect. Reach comes into effect
   // after some others, at the latest with FollowAll.
   void Reach(uint64_t object, Step step, uint16_t flags = 0, uint8_t stage = 0);
-  void Follow(const PendingReference& reference);
+  void LookAtType(PendingReference* reference);
+  void Follow(PendingReference reference);
   void FollowAll();
   void ReachAt(uint64_t address, ObjectKind kind, Step step, uint16_t flags, uint8_t stage);
   void NoteUse(uint64_t object, uint16_t use);
@@ -177,9 +184,9 @@ class ObjectWalk {
   PendingReferences pending_;
   GrowingArray<HeldBlock> blocks_;
   GrowingArray<uint32_t> unreached_;
-  static constexpr size_t kTrackedAtOnce = 32;
-  uint64_t tracked_[kTrackedAtOnce];  // yet to be added
-  size_t tracked_count_;
+  GrowingArray<uint64_t> tracked_;  // by the collector
+  size_t noted_;                    // of these
+  schema::HolderStop listed_;       // whether all of them are
   uint32_t current_;
   uint8_t stage_;
   Step step_;              // of what OnReferred reports

@@ -18,6 +18,8 @@ constexpr ObjectOffsets UpTo310(uint32_t minor) {
   o.function_globals = minor == 10 ? 16 : 24;
   o.function_builtins = minor == 10 ? 24 : 0;
   o.function_defaults = minor == 10 ? 56 : 32;
+  o.function_name = minor == 10 ? 32 : 64;
+  o.function_qualified_name = minor == 10 ? 40 : 104;
   o.exception_traceback = 32;
   o.generator_frame = 16;
   o.code_locals = 28;
@@ -38,6 +40,8 @@ constexpr ObjectOffsets Since311(uint32_t minor) {
   o.function_globals = 16;
   o.function_builtins = 24;
   o.function_defaults = 56;
+  o.function_name = 32;
+  o.function_qualified_name = 40;
   o.exception_traceback = 40;
   o.generator_frame = minor == 11 ? 80 : 72;
   o.generator_state = minor == 11 ? 75 : 67;
@@ -119,6 +123,7 @@ bool PythonApi::Find(const Interpreter& found) {
   function(&clear_error, "PyErr_Clear");
   function(&untrack, "PyObject_GC_UnTrack");
   function(&build_value, "Py_BuildValue");
+  variable(&this->object, "PyBaseObject_Type");
   variable(&dict, "PyDict_Type");
   variable(&list, "PyList_Type");
   variable(&tuple, "PyTuple_Type");

@@ -40,7 +40,8 @@ constexpr uint64_t kHasInlineValues = 1 << 2, kHasManagedDict = 1 << 4, kIsHeapT
 struct ObjectOffsets {
   uint16_t tuple_items;
   uint16_t type_cached_keys;
-  uint16_t function_closure, function_code, function_globals, function_builtins, function_defaults;
+  uint16_t function_closure, function_code, function_globals, function_builtins, function_defaults, function_name,
+      function_qualified_name;
   uint16_t exception_traceback;
   uint16_t generator_frame;  // a frame object up to 3.10, later the frame itself
   uint16_t generator_state;
@@ -83,8 +84,8 @@ struct PythonApi {
   uint64_t (*build_value)(const char* format, ...);
   uint64_t none() const { return build_value(""); }  // a new reference to None
 
-  uint64_t dict, list, tuple, module, function, cell, frame, traceback, generator, coroutine, async_generator, method,
-      code, weak_reference, weak_proxy, weak_callable, builtin_function, context, context_variable;
+  uint64_t object, dict, list, tuple, module, function, cell, frame, traceback, generator, coroutine, async_generator,
+      method, code, weak_reference, weak_proxy, weak_callable, builtin_function, context, context_variable;
 
   // Finds all of it. Returns false if something is missing or the version is unknown.
   bool Find(const Interpreter& interpreter);

@@ -5,7 +5,7 @@ namespace vramtrack::holders {
 namespace {
 
 // Enough for what PyTorch has when it was imported.
-constexpr size_t kFirstSlots = size_t{1} << 20;
+constexpr size_t kFirstEntries = size_t{1} << 19;
 constexpr size_t kAhead = 6, kFarAhead = 12;
 
 }  // namespace
@@ -16,13 +16,21 @@ ReachedObjects::Slot& ReachedObjects::SlotOf(uint64_t address) const {
   return slots_[at];
 }
 
+void ReachedObjects::Expect(size_t entries) {
+  if (entries < kFirstEntries) entries = kFirstEntries;
+  if (entries > kMaxEntries) entries = kMaxEntries;
+  size_t slots = 2 * kFirstEntries;
+  while (slots < 2 * entries) slots *= 2;
+  if (slots > slot_count_ && Grow(slots)) entries_.ReserveInHugePages(entries);
+}
+
 uint32_t ReachedObjects::Find(uint64_t address) const {
   if (slot_count_ == 0) return 0;
   return SlotOf(address).entry;
 }
 
 uint32_t ReachedObjects::Add(uint64_t address, uint8_t stage) {
-  if (2 * entries_.size() >= slot_count_ && !Grow()) {
+  if (2 * entries_.size() >= slot_count_ && !Grow(slot_count_ == 0 ? 2 * kFirstEntries : 2 * slot_count_)) {
     no_memory_ = true;
     return 0;
   }
@@ -45,10 +53,9 @@ uint32_t ReachedObjects::Add(uint64_t address, uint8_t stage) {
   return slot.entry;
 }
 
-bool ReachedObjects::Grow() {
+bool ReachedObjects::Grow(size_t count) {
   const size_t before = slot_count_;
   Slot* const old = slots_;
-  const size_t count = before == 0 ? kFirstSlots : 2 * before;
   auto* slots = static_cast<Slot*>(MapPrivate(count * sizeof(Slot)));
   if (slots == nullptr) return false;
   UseHugePages(slots, count * sizeof(Slot));

@@ -52,6 +52,7 @@ enum Stage : uint8_t {
   kInstalled,  // modules and frames of installed packages
   kLeftover,   // classes and globals that no module has
   kInstalledGraph,
+  kLarge,    // containers with so many entries that they leave no time for anything else
   kOutside,  // what nothing above reaches, but is referred to from outside of Python's objects
   kOutsideGraph,
   kGarbage,  // what only reference cycles keep
@@ -91,6 +92,9 @@ static_assert(sizeof(Entry) == 32, "half a cache line");
 class ReachedObjects {
  public:
   static constexpr size_t kMaxEntries = size_t{6} << 20;
+
+  // Makes room for this many entries at once, which takes less time than as they come. Call it at the beginning.
+  void Expect(size_t entries);
 
   // Returns the entry of the address, or 0.
   uint32_t Find(uint64_t address) const;
@@ -133,7 +137,7 @@ class ReachedObjects {
     uint8_t stage;
   };
 
-  bool Grow();
+  bool Grow(size_t slots);
   size_t HomeOf(uint64_t address) const { return address * 0x9e3779b97f4a7c15 >> shift_; }
   // The slot of the address, or the unused one where it belongs.
   Slot& SlotOf(uint64_t address) const;

@@ -6,6 +6,8 @@
 // with more than these is kept from outside.
 #include "interpose/holders/object_walk.h"
 
+#include "interpose/base/clock.h"
+
 namespace vramtrack::holders {
 namespace {
 
@@ -15,35 +17,61 @@ constexpr uint64_t kGcFlags = 3;
 
 }  // namespace
 
-// Adds some objects that the collector tracks, whose slots have been asked for.
-bool ObjectWalk::AddUnreached() {
-  const size_t count = tracked_count_;
-  tracked_count_ = 0;
+void ObjectWalk::AddUnreached() {
+  constexpr size_t kAhead = 16;
+  const size_t count = tracked_.size();
+  if (!unreached_.Reserve(count)) return;
   for (size_t i = 0; i < count; ++i) {
+    if (i + kAhead < count) {
+      reached_.PrefetchSlot(tracked_[i + kAhead]);
+      __builtin_prefetch(reinterpret_cast<const void*>(tracked_[i + kAhead]));
+    }
     const TypeKind kind = types_.Of(TypeOf(tracked_[i]), *api_, memory_).kind;
     if (kind == TypeKind::kSkip || kind == TypeKind::kModule) continue;
     const uint32_t entry = reached_.Add(tracked_[i], kNotReached);
     if (entry == 0) {
-      if (reached_.full() || reached_.no_memory()) return false;
+      if (reached_.full() || reached_.no_memory()) return;
       continue;
     }
     reached_[entry].flags = kUnreached;
-    if (!unreached_.Reserve(1)) return false;
     unreached_.Add(entry);
-    if (OutOfTime()) return false;
+    if (OutOfTime()) return;
   }
+}
+
+bool ObjectWalk::NoteTracked(GrowingArray<uint64_t>* to, uint64_t object) {
+  constexpr size_t kMost = ReachedObjects::kMaxEntries / 2;
+  listed_ = noted_ >= kMost   ? schema::HOLDERS_TOO_MANY_OBJECTS
+            : OutOfTime()     ? schema::HOLDERS_OUT_OF_TIME
+            : !to->Reserve(1) ? schema::HOLDERS_NO_MEMORY
+                              : schema::HOLDERS_COMPLETE;
+  if (listed_ != schema::HOLDERS_COMPLETE) return false;
+  ++noted_;
+  to->Add(object);
   return true;
 }
 
-bool ObjectWalk::NoteTracked(uint64_t object) {
-  reached_.PrefetchSlot(object);
-  __builtin_prefetch(reinterpret_cast<const void*>(object));
-  tracked_[tracked_count_++] = object;
-  return tracked_count_ < kTrackedAtOnce || AddUnreached();
+int ObjectWalk::OnTracked(uint64_t object, void* walk) {
+  auto* self = static_cast<ObjectWalk*>(walk);
+  return self->NoteTracked(&self->tracked_, object) ? 1 : 0;
 }
 
-int ObjectWalk::OnTracked(uint64_t object, void* walk) {
-  return static_cast<ObjectWalk*>(walk)->NoteTracked(object) ? 1 : 0;
+// A list of the collector's, from both of its ends: each element has to come from memory before the next one is known,
+// and so two are on their way at a time. Every element must point back: this is what shows that it is such a list.
+void ObjectWalk::ListGeneration(uint64_t head, GrowingArray<uint64_t>* from_end) {
+  const auto next = [](uint64_t header) { return Load(header) & ~kGcFlags; };
+  const auto previous = [](uint64_t header) { return Load(header + 8) & ~kGcFlags; };
+  const auto is_memory = [this](uint64_t header) { return memory_.IsHeap(header) || memory_.IsFile(header); };
+  uint64_t first = next(head), before = head, last = previous(head), after = head;
+  while (first != head && first != after) {
+    if (!is_memory(first) || previous(first) != before || !NoteTracked(&tracked_, first + kGcHeaderBytes)) return;
+    if (first == last) return;
+    if (!is_memory(last) || next(last) != after || !NoteTracked(from_end, last + kGcHeaderBytes)) return;
+    before = first;
+    first = next(first);
+    after = last;
+    last = previous(last);
+  }
 }
 
 void ObjectWalk::CountReference(uint64_t object) {
@@ -57,25 +85,26 @@ int ObjectWalk::OnReference(uint64_t object, void* walk) {
   return 0;
 }
 
-void ObjectWalk::ListTracked() {
+void ObjectWalk::ListTracked(uint64_t most_ns) {
+  const uint64_t end_ns = end_ns_;
+  end_ns_ = ThreadCpuNs() + most_ns;
   if (api_->visit_tracked != nullptr) {
     api_->visit_tracked(OnTracked, this);
   } else if (api_->gc_generations != 0) {
-    // The lists of the collector's generations.
-    for (size_t i = 0; i < kGenerations; ++i) {
-      const uint64_t head = api_->gc_generations + i * kGenerationBytes;
-      uint64_t previous = head, header = Load(head);
-      while (header != head) {
-        // Every element must point back: this is what shows that it is such a list.
-        if (!memory_.IsHeap(header) && !memory_.IsFile(header)) break;
-        if ((Load(header + 8) & ~kGcFlags) != previous) break;
-        if (!NoteTracked(header + kGcHeaderBytes)) break;
-        previous = header;
-        header = Load(header) & ~kGcFlags;
-      }
+    GrowingArray<uint64_t> from_end = {};
+    for (size_t i = 0; i < kGenerations && listed_ == schema::HOLDERS_COMPLETE; ++i) {
+      ListGeneration(api_->gc_generations + i * kGenerationBytes, &from_end);
+      if (!tracked_.Reserve(from_end.size())) break;
+      for (size_t k = from_end.size(); k-- > 0;) tracked_.Add(from_end[k]);
+      from_end.Clear();
     }
+    from_end.Free();
   }
   AddUnreached();
+  tracked_.Free();
+  if (out_of_time_) listed_ = schema::HOLDERS_OUT_OF_TIME;
+  out_of_time_ = false;
+  end_ns_ = end_ns;
 }
 
 bool ObjectWalk::ReachTheRest() {

@@ -287,6 +287,40 @@ TEST(HolderFindings, TheWalkThatMetMostOfTheLeakCounts) {
   EXPECT_TRUE(warned);
 }
 
+TEST(HolderFindings, AWalkThatKnowsNamesCountsMoreThanOneThatMeetsACycle) {
+  Job job;
+  job.Run(30);
+  job.WalkToHistory();
+  job.Run(70);
+  // The function that had the list has ended. It is in a cycle with others of its variables.
+  HolderWalkBuilder last = job.Walk(schema::HOLDERS_AT_EXIT);
+  const uint32_t trainer = last.Path(0, schema::HOLDER_GARBAGE, "Trainer", "Trainer");
+  const uint32_t history = last.Path(trainer, schema::HOLDER_ATTRIBUTE, "history", "list", 100);
+  const uint32_t entry = last.Path(history, schema::HOLDER_ENTRY, "", "Tensor", 0, 100);
+  for (const uint64_t address : job.kept_) last.Block(address, entry);
+  job.trace().HolderWalk(last);
+  const ProcessFindings findings = job.Find();
+  const ReportHolder& holder = *Leak(findings).holder;
+  EXPECT_EQ(holder.walk, 1u);
+  EXPECT_EQ(holder.container, "__main__.history");
+}
+
+TEST(HolderFindings, WhatTheFirstStepWorksWithIsNotTheLeak) {
+  Job job;
+  // The line that leaks also makes something large that lives for a moment.
+  const JobObject temporary = job.BlockAt(1, 2 * kBase, 1024 * kMiB);
+  HolderWalkBuilder first = job.Walk();
+  const uint32_t frame = first.Path(0, schema::HOLDER_FRAME, "main", "frame", 0, 1, "/job/train.py");
+  first.Block(temporary.address, first.Path(frame, schema::HOLDER_LOCAL, "batch", "Tensor"));
+  job.trace().HolderWalk(first);
+  job.Free(temporary);
+  job.Run(60);
+  job.WalkToHistory(schema::HOLDERS_AT_EXIT);
+  const ProcessFindings findings = job.Find();
+  EXPECT_EQ(Leak(findings).holder->walk, 2u);
+  EXPECT_EQ(Leak(findings).holder->container, "__main__.history");
+}
+
 TEST(HolderFindings, TheLocalOfThisStepIsNotGuilty) {
   Job job;
   job.Run(40);

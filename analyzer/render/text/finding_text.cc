@@ -65,6 +65,16 @@ std::string AllocatedBy(const ReportSite& site) {
   return absl::StrCat(frame.installed ? "allocated by " : "allocated at ", FrameLocation(frame));
 }
 
+// Returns how many of the texts fit on one line together.
+size_t CountOnOneLine(const std::vector<std::string>& texts, int columns) {
+  size_t count = 0;
+  for (; count < texts.size(); ++count) {
+    columns -= DisplayWidth(texts[count]) + (count > 0 ? 2 : 0);
+    if (columns < 0) break;
+  }
+  return count;
+}
+
 // "LEAK  file:line  function  leaks RATE (certainty)": what does not fit on the line goes to the next ones, but the
 // line, the place in the code and the rate stay together.
 void WriteLeak(const Report& report, const LeakAtPlace& leak, Page* page) {
@@ -96,7 +106,13 @@ void WriteLeak(const Report& report, const LeakAtPlace& leak, Page* page) {
   if (!function_fits && !place.function.empty()) second.push_back("in " + place.function);
   if (!allocated_fits && !allocated.empty()) second.push_back(allocated);
   if (!certainty_fits) second.push_back(certainty);
-  if (!second.empty()) page->Words(absl::StrJoin(second, "  "), kFindingIndent);
+  // The line of the code, the rate and the holder are the first three lines.
+  size_t before = second.size();
+  if (site.holder) before = CountOnOneLine(second, style.columns - kFindingIndent);
+  const auto rest = second.begin() + static_cast<std::ptrdiff_t>(before);
+  if (before > 0) page->Words(absl::StrJoin(second.begin(), rest, "  "), kFindingIndent);
+  WriteHolder(site, kFindingIndent, page);
+  if (rest != second.end()) page->Words(absl::StrJoin(rest, second.end(), "  "), kFindingIndent);
 }
 
 // The lines of a leak, the largest sum first: what the sites there leave behind.
@@ -222,7 +238,6 @@ void WriteAnswer(const Report& report, size_t frames, Page* page) {
   if (leaks.empty()) return;
   const ReportSite* worst = leaks[0].site;
   WriteLeak(report, leaks[0], page);
-  WriteHolder(*worst, kFindingIndent, page);
   if (const std::string across = AcrossRanks(*worst); !across.empty())
     page->Words(across, kFindingIndent, Paint::kBold);
   std::string out_of_memory = TimeToOutOfMemory(report, *worst);

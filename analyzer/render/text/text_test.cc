@@ -404,6 +404,24 @@ TEST(TextReport, SaysWhoHoldsALeak) {
   EXPECT_FALSE(Contains(Render(LeakSample()), "kept by"));
 }
 
+TEST(TextReport, ALeakBeginsWithItsLineItsRateAndItsHolder) {
+  Report report = HolderSample();
+  for (ReportSite& site : report.sites) {
+    if (!site.holder) continue;
+    for (ReportFrame& frame : site.frames) {
+      frame.function = std::string(60, 'f');
+      frame.file = "/job/" + std::string(40, 'd') + "/" + frame.file;
+    }
+  }
+  for (const int columns : {80, 100, 120}) {
+    const std::string text = Render(report, columns);
+    const size_t holder = text.find("      kept by  history");
+    ASSERT_NE(holder, std::string::npos) << text;
+    EXPECT_LE(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(holder), '\n'), 2) << text;
+    EXPECT_NE(text.substr(0, text.find('\n')).find("leaks "), std::string::npos) << text;
+  }
+}
+
 TEST(TextReport, SaysNoFixThatIsNotCertain) {
   Report report = HolderSample();
   for (ReportSite& site : report.sites) {
