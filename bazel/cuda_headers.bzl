@@ -3,7 +3,7 @@
 
 tools/setup unpacks the runtime's wheel into a folder under .deps of the checkout. The wheel lacks include/crt, for which
 that of the toolkit that cuda_configure found is good enough. Without either, FOUND in defs.bzl is False and every target
-here is incompatible, so that what needs it is skipped.
+here is incompatible, so that what needs it is skipped. In --config=aarch64 the library is that for aarch64, where there is one.
 """
 
 _LOAD = 'load("@rules_cc//cc:defs.bzl", "cc_library")\n\npackage(default_visibility = ["//visibility:public"])\n\n'
@@ -32,10 +32,18 @@ cc_library(
     includes = ["driver", "include", "crt"],
 )
 
+config_setting(
+    name = "cross_aarch64",
+    define_values = {{"cross": "aarch64"}},
+)
+
 # The real library, to compare with.
 filegroup(
     name = "cudart",
-    srcs = ["lib/{library}"],
+    srcs = select({{
+        ":cross_aarch64": ["{cross}/{library}"],
+        "//conditions:default": ["lib/{library}"],
+    }}),
 )
 """
 
@@ -60,13 +68,17 @@ def _impl(ctx):
         ctx.symlink(crt, "crt/crt")
     for header in ("cuda.h", "cudaTypedefs.h"):
         ctx.symlink(newer.get_child(header), "driver/" + header)
-    ctx.file("BUILD.bazel", _PRESENT.format(library = ctx.attr.library))
+    cross = home.dirname.get_child("cudart-aarch64").get_child(ctx.attr.release).get_child(ctx.attr.library)
+    if cross.exists:
+        ctx.symlink(cross, "lib_aarch64/" + ctx.attr.library)
+    ctx.file("BUILD.bazel", _PRESENT.format(cross = "lib_aarch64" if cross.exists else "lib", library = ctx.attr.library))
 
 cuda_headers = repository_rule(
     implementation = _impl,
     attrs = {
         "folder": attr.string(mandatory = True, doc = "folder under .deps"),
         "newer_driver": attr.string(doc = "folder under .deps with the newer driver's headers"),
+        "release": attr.string(mandatory = True, doc = "such as 12.9"),
         "library": attr.string(mandatory = True, doc = "file name of the runtime library in its lib folder"),
     },
     configure = True,

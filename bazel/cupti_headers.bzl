@@ -2,7 +2,8 @@
 """cupti_headers: headers of one release of CUPTI.
 
 tools/setup unpacks CUPTI's wheel into a folder under .deps of the checkout. Where it is not, FOUND in defs.bzl is False
-and what needs it is left out. The headers want cuda.h, which the release's cuda_headers have.
+and what needs it is left out. The headers want cuda.h, which the release's cuda_headers have. In --config=aarch64 the library is that
+for aarch64, where tools/setup --aarch64 unpacked one.
 """
 
 _BUILD = """\
@@ -16,10 +17,18 @@ cc_library(
     includes = ["include"],
 )
 
+config_setting(
+    name = "cross_aarch64",
+    define_values = {"cross": "aarch64"},
+)
+
 # NVIDIA's library, for tests.
 filegroup(
     name = "library",
-    srcs = glob(["lib/libcupti.so.*"], allow_empty = True),
+    srcs = select({
+        ":cross_aarch64": glob(["lib_aarch64/libcupti.so.*"], allow_empty = True),
+        "//conditions:default": glob(["lib/libcupti.so.*"], allow_empty = True),
+    }),
 )
 
 # The numbers of API functions.
@@ -38,6 +47,9 @@ def _impl(ctx):
     if include.exists:
         ctx.symlink(include, "include")
         ctx.symlink(home.get_child("lib"), "lib")
+    cross = home.dirname.get_child("cupti-aarch64").get_child(ctx.attr.folder[len("cupti-"):])
+    if cross.exists:
+        ctx.symlink(cross, "lib_aarch64")
 
 cupti_headers = repository_rule(
     implementation = _impl,

@@ -14,7 +14,7 @@ load("//bazel:test_tools.bzl", "test_tools")
 CUPTI_RELEASES = ["11.8", "12.0", "12.9", "13.5"]
 
 def vramtrack_deps():
-    """Declares @aarch64_toolchain, @abseil_source, @cuda<release>_headers, @cupti<release>_headers, @elfutils_source, @libunwind, @local_cuda, @page_tools, @system_libs and @test_tools."""
+    """Declares @aarch64_toolchain, @abseil_source, @cuda<release>_headers, @cupti<release>_headers, @elfutils_source, @libunwind, @local_cuda, @page_tools, @protobuf_source, @system_libs and @test_tools."""
     cuda_configure(name = "local_cuda")
 
     # What the simulated device imitates beside the toolkit's release.
@@ -23,12 +23,13 @@ def vramtrack_deps():
         folder = "cuda-11",
         library = "libcudart.so.11.0",
         newer_driver = "cuda-12",
+        release = "11.8",
     )
-    cuda_headers(name = "cuda12_headers", folder = "cuda-12", library = "libcudart.so.12")
+    cuda_headers(name = "cuda12_headers", folder = "cuda-12", library = "libcudart.so.12", release = "12.9")
 
     # Further releases whose functions the hooks are held against.
-    cuda_headers(name = "cuda12_0_headers", folder = "cuda-12.0", library = "libcudart.so.12")
-    cuda_headers(name = "cuda13_5_headers", folder = "cuda-13.5", library = "libcudart.so.13")
+    cuda_headers(name = "cuda12_0_headers", folder = "cuda-12.0", library = "libcudart.so.12", release = "12.0")
+    cuda_headers(name = "cuda13_5_headers", folder = "cuda-13.5", library = "libcudart.so.13", release = "13.5")
 
     # Releases of CUPTI that the tracer's records are held against, and that the simulated one imitates.
     for release in CUPTI_RELEASES:
@@ -68,4 +69,11 @@ def vramtrack_deps():
         build_file = Label("//third_party/elfutils:elfutils.BUILD"),
         strip_prefix = "elfutils-0.188",
         target = "libdw",
+    )
+    debian_source(
+        name = "protobuf_source",
+        archive = "protobuf_3.21.12.orig.tar.gz",
+        build_file = Label("//third_party/protobuf:protobuf.BUILD"),
+        strip_prefix = "protobuf-3.21.12",
+        target = "protobuf",
     )

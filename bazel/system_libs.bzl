@@ -37,7 +37,10 @@ _LIBRARIES = {
 _FROM_SOURCE = {
     "absl": "@abseil_source//:absl",
     "libdw": "@elfutils_source//:libdw",
+    # Only for tests, and only where the machine's protoc writes code for this release.
+    "protobuf": "@protobuf_source//:protobuf",
 }
+_PROTOBUF_RELEASE = "3.21.12"
 _GOOGLETEST = {
     "gmock": ":googletest",
     "gtest": ":googletest",
@@ -112,6 +115,8 @@ cc_library(
 def _impl(ctx):
     googletest = ctx.path("/usr/src/googletest")
     pkg_config = ctx.which(ctx.os.environ.get("PKG_CONFIG", "pkg-config"))
+    protoc = ctx.which(ctx.os.environ.get("PROTOC", "protoc"))
+    protoc_release = ctx.execute([protoc, "--version"]).stdout.strip().split(" ")[-1] if protoc else ""
     missing = {}
     out = ['load("@rules_cc//cc:defs.bzl", "cc_library")\n\npackage(default_visibility = ["//visibility:public"])\n', _PORTABLE]
     for name, (modules, fallback, header, package) in _LIBRARIES.items():
@@ -127,6 +132,8 @@ def _impl(ctx):
             missing[package] = header
             continue
         portable = _FROM_SOURCE.get(name) or (_GOOGLETEST.get(name) if googletest.exists else None)
+        if name == "protobuf" and protoc_release != _PROTOBUF_RELEASE:
+            portable = None
         if name in _HEADER_ONLY:
             portable = ":portable_" + name
             top = header.split("/")[0]
@@ -159,7 +166,6 @@ cc_library(
         ctx.symlink(googletest, "googletest")
         out.append(_GOOGLETEST_LIBRARIES)
 
-    protoc = ctx.which(ctx.os.environ.get("PROTOC", "protoc"))
     if not protoc:
         missing["protobuf-compiler"] = "protoc"
     if not pkg_config:

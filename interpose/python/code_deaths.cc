@@ -18,6 +18,8 @@ void (*CodeDeaths::originals_[])(void*);
 // Called with the interpreter's lock held, as the original is. It takes none.
 template <size_t kSlot>
 void CodeDeaths::Dealloc(void* code) {
+  // The interpreter loaded the address of this function without ordering: what Watch stored before it comes after.
+  std::atomic_thread_fence(std::memory_order_acquire);
   const auto address = reinterpret_cast<uint64_t>(code);
   if ((met_[Word(address)].load(std::memory_order_relaxed) >> Bit(address) & 1) != 0) Set(dead_, address);
   originals_[kSlot](code);

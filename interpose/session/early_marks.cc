@@ -35,9 +35,10 @@ struct EarlyName {
 // Of one thread, in memory that a forked child finds empty.
 struct EarlyMarks {
   ClockReading start;
-  uint32_t count, names;  // of marks ever, of names
-  int64_t open_in_gap;    // ranges pushed, less those popped, of the marks that were overwritten
-  uint64_t gap_end;       // when the last one of these was
+  std::atomic<bool> started;  // `start` is set: another thread may read it
+  uint32_t count, names;      // of marks ever, of names
+  int64_t open_in_gap;        // ranges pushed, less those popped, of the marks that were overwritten
+  uint64_t gap_end;           // when the last one of these was
   EarlyMark first[kHalf], last[kHalf];
   EarlyName name[kNames];
 };
@@ -62,7 +63,11 @@ EarlyMarks* OfThisThread() {
     thread.early = mine;
     of_threads[place].store(mine, std::memory_order_release);
   }
-  if (thread.early->count == 0) thread.early->start = {Clock::Ticks(), MonotonicNs(), RealtimeNs()};
+  if (thread.early->count == 0) {
+    thread.early->started.store(false, std::memory_order_relaxed);
+    thread.early->start = {Clock::Ticks(), MonotonicNs(), RealtimeNs()};
+    thread.early->started.store(true, std::memory_order_release);
+  }
   return thread.early;
 }
 
@@ -170,6 +175,7 @@ void RecordEarlyMarks(Session* session, Lane* lane) {
     const uint32_t count = full ? kHalf : early->count - kHalf;
     for (uint32_t i = 0; i < count; ++i) Record(*early, early->last[(begin + i) % kHalf], session, lane);
   }
+  early->started.store(false, std::memory_order_relaxed);
   early->count = early->names = 0;
   early->open_in_gap = 0;
   std::memset(early->name, 0, sizeof early->name);
@@ -180,8 +186,8 @@ ClockReading EarliestMark(const ClockReading& now) {
   const uint32_t count = thread_count.load(std::memory_order_relaxed);
   for (uint32_t i = 0; i < count && i < kThreads; ++i) {
     const EarlyMarks* const early = of_threads[i].load(std::memory_order_acquire);
-    if (early == nullptr || early->count == 0) continue;
-    if (early->start.monotonic_ns != 0 && early->start.monotonic_ns < earliest.monotonic_ns) earliest = early->start;
+    if (early == nullptr || !early->started.load(std::memory_order_acquire)) continue;
+    if (early->start.monotonic_ns < earliest.monotonic_ns) earliest = early->start;
   }
   return earliest;
 }

@@ -44,7 +44,8 @@ class Session {
   // Returns the session if it records. If it was stopped (CONTROL_STOP), counts the call and returns null; if it was
   // started again since, returns the session that goes on, which may be a new one with a file of its own.
   static Session* Recording(Session* session) {
-    const uint64_t control = session->control_->load(std::memory_order_relaxed);
+    // Acquires what Begin has prepared, if the session began after the caller had its address.
+    const uint64_t control = session->control_->load(std::memory_order_acquire);
     return __builtin_expect((control & kControlMask) == 0, 1) ? session : Controlled(session, control);
   }
   // The rest of Recording, where `control`, as it was read, does not say that the session records.

@@ -58,9 +58,13 @@ TEST(SurroundingsTest, NoMessageGoesIntoAFileThatHasTheNumberOfStderr) { ClosedS
 TEST(SurroundingsTest, LargerPages) {
   RunOptions options;
   options.preload_before = {DataPath(getenv("LOADED_LIBRARIES")) + "/libother_pages.so"};
-  ExpectUnharmed({"eight threads", "first_calls_at_once", {"1"}, {.allocations = 8, .frees = 8}, options});
-  options.environment["VRAMTRACK_MAX_BYTES"] = "1M";
-  ExpectUnharmed({"bounded", "pairs", {"20000"}, {.allocations = 20000, .frees = 20000}, options});
+  for (const char* kib : {"16", "64"}) {
+    SCOPED_TRACE(kib);
+    options.environment = {{"PAGE_KIB", kib}};
+    ExpectUnharmed({"eight threads", "first_calls_at_once", {"1"}, {.allocations = 8, .frees = 8}, options});
+    options.environment["VRAMTRACK_MAX_BYTES"] = "1M";
+    ExpectUnharmed({"bounded", "pairs", {"20000"}, {.allocations = 20000, .frees = 20000}, options});
+  }
 }
 
 TEST(SurroundingsTest, SecretsInTheEnvironmentAreNotInTheTrace) {

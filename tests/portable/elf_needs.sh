@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # usage: elf_needs.sh NEWEST FILE...
 # Fails unless each FILE needs nothing but the C library, and nothing of it that is newer than the version NEWEST (for
-# example 2.28; "any" for no limit). What a file itself defines under a version's name is not asked for.
+# example 2.28; "any" for no limit). What a file itself defines under a version's name is not asked for. ALSO names one more library
+# that may be needed, as a pattern.
 set -euo pipefail
 shopt -s extglob
 export LC_ALL=C
@@ -13,7 +14,7 @@ for file in "$@"; do
   libraries=$(readelf --dynamic --wide "$file" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
   for library in $libraries; do
     case $library in
-      lib@(c|m|dl|pthread|rt).so.* | ld-linux-x86-64.so.2) ;;
+      lib@(c|m|dl|pthread|rt).so.* | ld-linux-@(x86-64.so.2|aarch64.so.1) | ${ALSO:-}) ;;
       *) echo "$file needs the library $library" && code=1 ;;
     esac
   done

@@ -5,6 +5,7 @@
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +18,7 @@ namespace {
 constexpr char kAsk[] =
     "import ctypes, os, platform, sys, sysconfig as s; "
     "assert platform.python_implementation() == 'CPython' and sys.version_info >= (3, 8); "
+    "assert platform.machine() == sys.argv[1]; "
     "v = s.get_config_var; lib = os.path.join(v('LIBDIR') or '', v('INSTSONAME') or ''); "
     "print(os.path.realpath(sys.executable), sys.version_info[1], 'Python' + sys.version.split()[0].replace('.', '_')"
     ".replace('+', ''), int('/libpython' in open('/proc/self/maps').read()), lib if v('Py_ENABLE_SHARED') and "
@@ -59,6 +61,9 @@ std::vector<PythonProgram> FindInterpreters() {
   const std::string pyenv = root != nullptr ? root : std::string(user != nullptr ? user->pw_dir : "") + "/.pyenv";
   for (const std::string& one : Matches(pyenv + "/versions/3.*/bin/python3")) paths.push_back(one);
 
+  // Under an emulator there are interpreters for another processor too.
+  utsname machine;
+  uname(&machine);
   std::vector<PythonProgram> found;
   std::set<std::string> real, names;
   for (const std::string& one : paths) {
@@ -69,7 +74,7 @@ std::vector<PythonProgram> FindInterpreters() {
     }
     free(resolved);
     PythonProgram python;
-    std::istringstream said(Output("'" + one + "' -c \"" + kAsk + "\" 2>/dev/null"));
+    std::istringstream said(Output("'" + one + "' -c \"" + kAsk + "\" " + machine.machine + " 2>/dev/null"));
     if (!(said >> python.path >> python.minor >> python.name >> python.uses_library)) continue;
     said >> python.library;
     if (!names.insert(python.name).second) continue;

@@ -3,12 +3,12 @@
 # portable/setup.sh.
 # shellcheck shell=bash
 
-# make_python_tree CODENAME: sets `python_tree`, with the Python of a release of Debian. It has a shell and what `python3 -m venv`
-# needs, so that chroot can enter it. Packages are unpacked, not configured; they come through apt's own client, with lists of its
+# make_python_tree CODENAME: sets `python_tree`, with the Python of a release of Debian. It has a shell, its usual
+# tools and what `python3 -m venv` needs, so that chroot can enter it. Packages are unpacked, not configured; they come through apt's own client, with lists of its
 # own. Returns 1 where they cannot be had.
 make_python_tree() {
   local work=$deps/aarch64-python package options folder
-  python_tree=$(download_dir)/trees/$1-arm64-python3-venv
+  python_tree=$(download_dir)/trees/$1-arm64-python3-tools
   [[ -x $python_tree/usr/bin/python3 ]] && return 0
   rm -rf "$work" "$python_tree.new"
   mkdir -p "$work"/{lists,archives}/partial "$python_tree.new/usr"/{bin,sbin,lib}
@@ -20,12 +20,13 @@ make_python_tree() {
     -o Dir::Etc::SourceList="$work/sources.list" -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists="$work/lists"
     -o Dir::State::status="$work/status" -o Dir::Cache="$work" -o Dir::Cache::archives="$work/archives" -o Debug::NoLocking=1)
   apt-get "${options[@]}" update >>"$deps/aarch64.log" 2>&1 &&
-    apt-get "${options[@]}" --yes --no-install-recommends --download-only install base-files bash coreutils libstdc++6 python3 \
-      python3-venv >>"$deps/aarch64.log" 2>&1 || return 1
+    apt-get "${options[@]}" --yes --no-install-recommends --download-only install base-files bash coreutils grep gzip libc-bin \
+      libstdc++6 mawk python3 python3-venv sed tar >>"$deps/aarch64.log" 2>&1 || return 1
   for package in "$work"/archives/*.deb; do
     dpkg-deb --fsys-tarfile "$package" | tar -x --keep-directory-symlink -C "$python_tree.new" || return 1
   done
-  mkdir -p "$python_tree.new"/{proc,dev,tmp,root}
+  [[ -e $python_tree.new/usr/bin/awk ]] || ln -s mawk "$python_tree.new/usr/bin/awk"
+  mkdir -p "$python_tree.new"/{proc,dev,tmp,root,opt}
   mv "$python_tree.new" "$python_tree"
   rm -rf "$work"
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The way of a user of PyTorch on aarch64, in a bare tree of Debian 12 under qemu. To be sourced after common.sh, wheels.sh,
-# portable/setup.sh and aarch64/python.sh.
+# portable/setup.sh, aarch64/setup.sh and aarch64/python.sh.
 # shellcheck shell=bash
 
 pytorch_table=$root/tools/lib/aarch64/pytorch.txt
@@ -13,17 +13,6 @@ simulated=(LD_LIBRARY_PATH=/simulated SIMCUDA_BACKED=1 GLIBC_TUNABLES=glibc.rtld
 in_tree() {
   VRAMTRACK_AARCH64_CHROOT=$user_tree "$root/tools/lib/aarch64/run_under" /usr/bin/env -i -C /root PATH=/venv/bin:/usr/bin HOME=/root \
     USER=root LC_ALL=C.UTF-8 "$@"
-}
-
-# download_aarch64_wheels: the wheels of the table into the download cache; sets `wheels`.
-download_aarch64_wheels() {
-  local what=(--no-deps --only-binary :all: --python-version 3.11 -r "$pytorch_table")
-  for platform in manylinux_2_28 manylinux_2_17 manylinux2014; do what+=(--platform "${platform}_aarch64"); done
-  wheels=$(download_dir)/wheels
-  mkdir -p "$wheels"
-  what+=(--find-links "$wheels" --dest "$wheels")
-  make_environment "$deps/pip" python3
-  run_pip "$deps/pip" download --no-index "${what[@]}" || run_pip "$deps/pip" download "${what[@]}"
 }
 
 # make_user_tree WHEEL: sets `user_tree`, a copy of the bare tree where pip has installed WHEEL and PyTorch into /venv.
@@ -53,8 +42,8 @@ simulate_libraries() {
 
 # finds_leak_with_pytorch BIN PROGRAM: with what Bazel built for aarch64 in BIN, and this machine's PROGRAM for the other report.
 finds_leak_with_pytorch() {
-  local wheel cuda_version format begin=$SECONDS
-  make_python_tree bookworm && download_aarch64_wheels || return 77
+  local wheel wheels cuda_version format begin=$SECONDS
+  make_python_tree bookworm && download_for_aarch64 "$pytorch_table" --python-version 3.11 || return 77
   wheel=$("$root/tools/wheel" --aarch64 -o "$deps/dist") || return
   begin=$SECONDS
   make_user_tree "$wheel" >"$deps/aarch64-pytorch.log" 2>&1 || return
