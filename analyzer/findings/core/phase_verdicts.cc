@@ -72,9 +72,7 @@ bool IsTraining(const PlannedPhase& phase) {
   return phase.source == StepSource::kMarks || phase.source == StepSource::kOptimizer;
 }
 
-// What is so many times as large after a loop as near its beginning was made by the loop.
-constexpr uint64_t kTimesLarger = 4;
-// Such a loop replaces it in this part of its rounds.
+// A loop that makes one result replaces it in this part of its rounds.
 constexpr double kNearlyAll = 0.9;
 
 std::string WithinLastSteps(const RunPhase& phase) {
@@ -190,10 +188,8 @@ void DoubtGrowthAfterTraining(const StepLevels& levels, const RunShape& run, con
 void DoubtGrowthInOneLoop(StepSource source, const SiteHistory& history, Step steps, LeakVerdict* verdict) {
   if (source != StepSource::kPeriodicity) return;
   const BufferGrowth& buffer = verdict->evidence.buffer;
-  if (!IsLeak(verdict->verdict) || buffer.trend == BufferTrend::kNone) return;
-  if (history.birth_steps < kNearlyAll * steps || buffer.onset_seen ||
-      buffer.to_bytes < kTimesLarger * buffer.from_bytes)
-    return;
+  if (!IsLeak(verdict->verdict) || buffer.trend == BufferTrend::kNone || buffer.onset_seen) return;
+  if (history.birth_steps < kNearlyAll * steps) return;
   Doubt(
       "steps are known only by repeated allocations, so this may be one loop that grows until it ends, like the cache "
       "of one generated text; call vramtrack_step() once a request",

@@ -52,8 +52,8 @@ void DoubtGrowthAfterTraining(const StepLevels& levels, const RunShape& run, con
                               LeakVerdict* verdict);
 
 // Changes a verdict of growth by replacement to insufficient_evidence if nothing says that the steps are those of a
-// job, and the buffer began small: a loop that makes one result, such as a text token by token, grows in the same way
-// until it ends. `steps`: of the run.
+// job: a loop that makes one result, such as a text token by token, makes it larger in each round until it ends.
+// `steps`: of the run.
 void DoubtGrowthInOneLoop(StepSource source, const SiteHistory& history, Step steps, LeakVerdict* verdict);
 
 }  // namespace vramtrack
