@@ -260,8 +260,8 @@ std::string NotEnoughWords(const Report& report) {
   }
   if (!FurtherStepsNeeded(report)) {
     return absl::StrCat(FormatCount(unjudged), " of ", Plural(AllSites(report), "allocation site", "allocation sites"),
-                        " cannot be judged (", StepsCounted(report), "), and more steps do not help",
-                        why.empty() ? "" : ": ", why, "; ", OthersLeak(report));
+                        " cannot be judged (", StepsCounted(report), ")",
+                        why.empty() ? ", and more steps do not help" : ": ", why, "; ", OthersLeak(report));
   }
   return absl::StrCat(HowMuchLonger(report), " ", FormatCount(unjudged), " of ",
                       Plural(AllSites(report), "allocation site", "allocation sites"), " cannot be judged yet; ",
