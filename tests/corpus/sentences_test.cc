@@ -40,8 +40,8 @@ class Sentence {
     Expect(leak || !site_.onset_step, "an onset of no leak");
     Expect(leak == (site_.group || !site_.part_of.empty()), "a leak is one of its own or a part");
     Expect(Says(report_.steps.unit == StepUnit::kWindow ? "step" : "window") == false, "steps or windows");
-    Expect((site_.verdict == Verdict::kInsufficientEvidence) == (Says("are needed") || Says("do not help")),
-           "evidence or none");
+    const bool says_why = Says("are needed") || Says("do not help") || Says("; but ");
+    Expect((site_.verdict == Verdict::kInsufficientEvidence) == says_why, "evidence or none");
     Expect(site_.verdict != Verdict::kGrowingBuffer || Says("replaced by a larger one"), "what is replaced");
     if ((leak && !Says("replaced by a larger one")) || site_.verdict == Verdict::kFragmentationGrowth) {
       Expect(Says("left ") || Says("still live after the last"), "what was left behind");
