@@ -13,7 +13,8 @@ constexpr uint64_t kMostRounding = 512, kMostPartRounded = 8;
 
 bool GatheredResults::Has(SiteIndex site) const {
   const auto found = gathered_.find(site);
-  return found != gathered_.end() && found->second == ledger_->sites()[site].allocations;
+  return found != gathered_.end() && !found->second.again &&
+         found->second.allocations == ledger_->sites()[site].allocations;
 }
 
 void GatheredResults::Look(const ReplayAllocation& allocated) {
@@ -26,7 +27,10 @@ void GatheredResults::Look(const ReplayAllocation& allocated) {
     if (site.live_bytes < bytes || site.live_objects < kFewestObjects) continue;
     if (i == allocated.allocation.site || site.scope != allocated.site.scope) continue;
     const uint64_t rounding = std::min(kMostRounding * site.live_objects, bytes / kMostPartRounded);
-    if (site.live_bytes - bytes <= rounding) gathered_[i] = site.allocations;
+    if (site.live_bytes - bytes > rounding) continue;
+    Gathering& gathering = gathered_[i];
+    gathering.again |= gathering.allocations != 0 && gathering.allocations != site.allocations;
+    gathering.allocations = site.allocations;
   }
 }
 

@@ -16,7 +16,8 @@ namespace vramtrack {
 // Memory is bounded by the sites. Thread-compatible.
 class GatheredResults final : public ReplayObserver {
  public:
-  // Returns whether all objects that the site held were put together, and it allocated nothing afterwards.
+  // Returns whether all objects that the site held were put together once, and it allocated nothing afterwards. What is
+  // put together at the end of each epoch and grows nevertheless leaks.
   bool Has(SiteIndex site) const;
 
   unsigned frequent_calls() const override { return kAllocations; }
@@ -36,8 +37,13 @@ class GatheredResults final : public ReplayObserver {
 
   void Look(const ReplayAllocation& allocated);
 
+  struct Gathering {
+    uint64_t allocations = 0;  // of the site, until then
+    bool again = false;        // it was not the first one
+  };
+
   const Ledger* ledger_ = nullptr;
-  std::map<SiteIndex, uint64_t> gathered_;  // the site's allocations until then
+  std::map<SiteIndex, Gathering> gathered_;  // the last one of each site
   uint64_t looks_ = 0;
 };
 

@@ -30,7 +30,7 @@ class Loop : public JobBuilder {
       EndStep();
     }
   }
-  void PutTogether(uint64_t bytes) { BlockAt(5, kBase + 8192 * kMiB, bytes); }
+  void PutTogether(uint64_t bytes) { Free(BlockAt(5, kBase + 8192 * kMiB, bytes)); }
 
   std::vector<JobObject> kept;
 };
@@ -64,6 +64,15 @@ TEST(GatheredResults, ALoopThatGoesOnLeaks) {
   loop.Run(kSteps);
   loop.PutTogether(kSteps * 4 * kMiB);
   loop.Run(kSteps);
+  EXPECT_TRUE(Leaks(&loop));
+}
+
+TEST(GatheredResults, WhatIsPutTogetherAfterEachEpochAndKeptLeaks) {
+  Loop loop;
+  for (uint64_t epoch = 1; epoch <= 3; ++epoch) {
+    loop.Run(kSteps / 2);
+    loop.PutTogether(epoch * kSteps / 2 * 4 * kMiB);
+  }
   EXPECT_TRUE(Leaks(&loop));
 }
 
