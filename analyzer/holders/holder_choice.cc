@@ -15,6 +15,7 @@ namespace {
 constexpr double kMain = 0.5;
 // Beyond the object that holds all, a step must be common to nearly all of its bytes.
 constexpr double kNearlyAll = 0.9;
+
 struct Node {
   using Key = std::tuple<uint32_t, std::string, std::string>;
 

@@ -8,7 +8,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/quantity.h"
-#include "analyzer/holders/holder_words.h"
 
 namespace vramtrack {
 namespace {

@@ -13,7 +13,6 @@ constexpr uint16_t kDequeLimit = 64, kCacheResults = 72, kCacheLimit = 96;
 
 // A dict of lists is one container with its lists, if it has few.
 constexpr int kMostLevels = 3;
-constexpr uint64_t kFewEntries = 16;
 
 // Names end like this when case and underscores are left out.
 constexpr const char* kEndings[] = {"capacity", "maxsize",    "maxlen",    "maxentries",

@@ -9,8 +9,6 @@
 namespace vramtrack::holders {
 namespace {
 
-// A container with more entries is one path for all of them.
-constexpr uint64_t kFewEntries = 16;
 // One with more waits until everything else is visited.
 constexpr uint64_t kManyEntries = 1 << 20;
 constexpr uint32_t kObjectsPerClock = 512;

@@ -15,6 +15,9 @@
 
 namespace vramtrack::holders {
 
+// A container with more entries is one path for all of them.
+constexpr uint64_t kFewEntries = 16;
+
 // References between objects that a walk has met and not followed yet. Objects lie all over memory, and so does what is
 // known of them: a walk that looks at each at once waits for memory most of its time. Here a reference waits until some
 // others have come, while its object, then the set's slot and then the entry for it are on their way to the cache.
@@ -105,8 +108,9 @@ class ObjectWalk {
   void ReachHandledException();
   void ReachUnhandledException();
   void ReachFailedFrames(uint64_t traceback);
-  // In unreached_objects.cc. ListTracked adds what the collector tracks, all of which is alive, in `most_ns` at most
-  // and in half of the entries. ReachTheRest reaches what no root has reached, and returns false if the time is over.
+  // In unreached_objects.cc. ListTracked adds the objects that the garbage collector tracks: they are alive. It stops
+  // after `most_ns`, and when half of the room for entries is used. ReachTheRest reaches what no root has reached, and
+  // returns false if the time is over.
   void ListTracked(uint64_t most_ns);
   bool ReachTheRest();
   bool NoteTracked(GrowingArray<uint64_t>* to, uint64_t object);

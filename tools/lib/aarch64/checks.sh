@@ -50,7 +50,7 @@ runs_bundle() {
   make_python_tree bookworm || return 77
   local there=$python_tree/opt/bundle
   rm -rf "$there"
-  mkdir -p "$there/work"
+  mkdir -p "$there/scratch"
   cp "$bin/vramtrack-gpu.tar.gz" "$bin/tests/portable/allocate" tests/portable/{allocate.py,bundle_test.sh} "$there/"
   in_bundle bash bundle_test.sh vramtrack-gpu.tar.gz allocate allocate.py >"$log" 2>&1 || {
     cat "$log" >&2
@@ -61,14 +61,14 @@ runs_bundle() {
 # in_bundle COMMAND...: in the tree's folder of runs_bundle.
 in_bundle() {
   VRAMTRACK_AARCH64_CHROOT=$python_tree "$root/tools/lib/aarch64/run_under" /usr/bin/env -i -C /opt/bundle PATH=/usr/bin HOME=/root \
-    TEST_TMPDIR=/opt/bundle/work LC_ALL=C.UTF-8 VRAMTRACK_REPORT_SECONDS=600 "$@"
+    TEST_TMPDIR=/opt/bundle/scratch LC_ALL=C.UTF-8 VRAMTRACK_REPORT_SECONDS=600 "$@"
 }
 
 # After runs_bundle, whose files it removes.
 attach_says_that_it_cannot() {
-  make_python_tree bookworm && [[ -x $python_tree/opt/bundle/work/bundle/bin/vramtrack ]] || return 77
+  make_python_tree bookworm && [[ -x $python_tree/opt/bundle/scratch/bundle/bin/vramtrack ]] || return 77
   # shellcheck disable=SC2016  # for the shell there
-  in_bundle bash -c 'sleep 60 & work/bundle/bin/vramtrack attach -o work/joined $!; code=$?; kill $!; exit $code' >"$log" 2>&1 && return 1
+  in_bundle bash -c 'sleep 60 & scratch/bundle/bin/vramtrack attach -o scratch/joined $!; code=$?; kill $!; exit $code' >"$log" 2>&1 && return 1
   rm -rf "$python_tree/opt/bundle"
   grep -q ': attach is not supported on this machine yet (expected x86-64; start the program with vramtrack run --dormant)$' "$log" || {
     cat "$log" >&2
