@@ -63,7 +63,8 @@ struct Rise {
 
 class BufferJudge {
  public:
-  BufferJudge(const std::vector<SiteLevel>& levels, Step width, const RunShape& run) : width_(width), run_(run) {
+  BufferJudge(const std::vector<SiteLevel>& levels, Step width, const RunShape& run, bool none_stays)
+      : width_(width), run_(run), none_stays_(none_stays) {
     const size_t end = run.steps > kLeftOut ? (run.steps - kLeftOut) / width_ : 0;
     low_.assign(levels.begin(), levels.begin() + static_cast<std::ptrdiff_t>(std::min(end, levels.size())));
     floor_ = low_;
@@ -76,9 +77,11 @@ class BufferJudge {
   BufferGrowth Run() {
     if (low_.size() < first_ + 2 || Floor(low_.size() - 1) <= Floor(first_)) return growth_;
     FindSpan();
-    if (!BySize(begin_, low_.size() - 1)) return growth_;
+    growth_.more_objects = !BySize(begin_, low_.size() - 1);
+    if (growth_.more_objects && !none_stays_) return growth_;
     FindTeeth();
     growth_.trend = Decide();
+    if (growth_.more_objects) return growth_;
     if (growth_.trend == BufferTrend::kNone || growth_.trend == BufferTrend::kUndecided) TryRareRises();
     return growth_;
   }
@@ -115,7 +118,7 @@ class BufferJudge {
 
   size_t Edge(size_t window) const { return std::min(begin_ + window * spanned() / growth_.windows, low_.size() - 1); }
 
-  // Objects that are added are no growth by replacement: larger ones have to make up half of it.
+  // Whether larger objects, not more of them, make up half of the growth at least.
   bool BySize(size_t from, size_t to) const {
     while (from < to && floor_[from].objects == 0) ++from;
     const SiteLevel &first = floor_[from], &last = floor_[to];
@@ -307,6 +310,7 @@ class BufferJudge {
 
   const Step width_;
   const RunShape& run_;
+  const bool none_stays_;
   std::vector<SiteLevel> low_, floor_;  // by bin
   size_t first_ = 0;                    // judged bin
   size_t begin_ = 0;                    // of the span
@@ -316,13 +320,17 @@ class BufferJudge {
 
 }  // namespace
 
-BufferGrowth JudgeLevels(const StepLevels& levels, const RunShape& run) {
+BufferGrowth JudgeLevels(const StepLevels& levels, const RunShape& run, bool none_stays) {
   // Within a step, wherever steps end: the new buffer beside the old one counts for nothing. One that is freed before
   // the next one is made has kept nothing: it is an input that becomes longer.
-  return BufferJudge(levels.least, levels.steps_per_bin, run).Run();
+  return BufferJudge(levels.least, levels.steps_per_bin, run, none_stays).Run();
 }
 
-double SizeRatio(const std::vector<SiteBirths>& births) {
+namespace {
+
+// Of what `mean` says of the later part of the run and of the earlier one.
+template <typename Mean>
+double LateToEarly(const std::vector<SiteBirths>& births, Mean mean) {
   if (births.size() < 3) return 0;
   const SiteBirths& end = births.back();
   // The later part is a quarter of the run at least and three quarters of it at most.
@@ -330,12 +338,23 @@ double SizeRatio(const std::vector<SiteBirths>& births) {
   while (middle > 0 && 4 * uint64_t{births[middle].step} > 3 * uint64_t{end.step}) --middle;
   size_t begin = middle;
   while (begin > 0 && 8 * uint64_t{births[begin - 1].step} >= end.step) --begin;
-  const auto mean = [](const SiteBirths& from, const SiteBirths& to) {
-    const double objects = static_cast<double>(to.objects - from.objects);
-    return objects < 2 ? 0 : static_cast<double>(to.bytes - from.bytes) / objects;
-  };
+  if (births[middle].objects < births[begin].objects + 2 || end.objects < births[middle].objects + 2) return 0;
   const double before = mean(births[begin], births[middle]), after = mean(births[middle], end);
   return before > 0 && after > 0 ? after / before : 0;
+}
+
+}  // namespace
+
+double SizeRatio(const std::vector<SiteBirths>& births) {
+  return LateToEarly(births, [](const SiteBirths& from, const SiteBirths& to) {
+    return static_cast<double>(to.bytes - from.bytes) / static_cast<double>(to.objects - from.objects);
+  });
+}
+
+double NumberRatio(const std::vector<SiteBirths>& births) {
+  return LateToEarly(births, [](const SiteBirths& from, const SiteBirths& to) {
+    return static_cast<double>(to.objects - from.objects) / std::max(1.0, static_cast<double>(to.step - from.step));
+  });
 }
 
 }  // namespace vramtrack

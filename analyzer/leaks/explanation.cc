@@ -145,24 +145,29 @@ class Explainer {
     const std::string pace =
         ", by " + FormatByteCount(v_.rate_bytes_per_step) + " per " + step_ + " on average" + sizes;
     if (b.trend == BufferTrend::kGrowsRarely) {
-      return "each object is replaced by a larger one: in the " + steps + " the least live bytes rose " +
-             std::to_string(b.rises) + " times, each time to hold what the " + step_ + "s before it needed" + pace;
+      return Replacement() + ": in the " + steps + " the least live bytes rose " + std::to_string(b.rises) +
+             " times, each time to hold what the " + step_ + "s before it needed" + pace;
     }
     const std::string since = v_.onset_step.has_value() ? "since " + step_ + " " + StepName(*v_.onset_step) + " " : "";
-    return since + "each object is replaced by a larger one: in " + std::to_string(b.rises) + " of " +
-           std::to_string(b.windows) + " parts of the " + steps + " the least live bytes rose" + pace;
+    return since + Replacement() + ": in " + std::to_string(b.rises) + " of " + std::to_string(b.windows) +
+           " parts of the " + steps + " the least live bytes rose" + pace;
+  }
+
+  std::string Replacement() const {
+    return e_.buffer.more_objects ? "the objects " + here_ + " are freed soon, but replaced by more of them"
+                                  : "each object is replaced by a larger one";
   }
 
   // Why growth by replacement is not judged yet.
   std::string ReplacedInsufficient() const {
     const BufferGrowth& b = e_.buffer;
-    const std::string rose = "each object is replaced by a larger one, from " +
-                             FormatByteCount(static_cast<double>(b.from_bytes)) + " to " +
+    const std::string rose = Replacement() + ", from " + FormatByteCount(static_cast<double>(b.from_bytes)) + " to " +
                              FormatByteCount(static_cast<double>(b.to_bytes)) + " in the " +
                              Count(b.span.size(), step_) + " up to " + step_ + " " + StepName(b.span.end - 1);
     if (b.with_inputs) {
       return rose + ", but the other allocations of these " + step_ +
-             "s grow alike: a growing buffer looks the same as growing inputs, and more " + step_ + "s do not help";
+             "s grow alike: " + (b.more_objects ? "more inputs look" : "growing inputs look") + " the same, and more " +
+             step_ + "s do not help";
     }
     std::string why = ": too few " + step_ + "s to distinguish a buffer that grows without end from one that is freed";
     if (b.resets > 0) why = ", and such a buffer was freed " + Count(b.resets, "time") + " before";

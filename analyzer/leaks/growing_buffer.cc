@@ -17,6 +17,17 @@ constexpr size_t kLeastOthers = 3;
 constexpr size_t kManyAlong = 6, kManyShare = 4;
 // Of the buffer's size: scores of an attention over it, or a mask, are smaller.
 constexpr double kInputShare = 0.1;
+// The judged steps are so many times as long as an object lives: none of them stays.
+constexpr Step kLifetimes = 8;
+
+// Whether all that is alive was allocated lately, as all that was freed had been.
+bool NoneStays(const SiteHistory& history, const RunShape& run) {
+  const Step lifetime = std::max<Step>(1, history.max_completed_lifetime_steps);
+  if (history.died_objects == 0 || run.steps < run.warmup_end + kLifetimes * lifetime) return false;
+  return std::all_of(history.cohorts.begin(), history.cohorts.end(), [&](const Cohort& cohort) {
+    return cohort.live_objects == 0 || cohort.step + lifetime + 1 >= run.steps;
+  });
+}
 
 }  // namespace
 
@@ -28,7 +39,7 @@ bool MayBeGrowingBuffer(const LeakVerdict& verdict, const SiteContext& context) 
 void JudgeGrowingBuffer(const StepLevels& levels, const SiteHistory& history, const RunShape& run,
                         const SiteContext& context, LeakVerdict* verdict) {
   if (!MayBeGrowingBuffer(*verdict, context)) return;
-  const BufferGrowth growth = JudgeLevels(levels, run);
+  const BufferGrowth growth = JudgeLevels(levels, run, NoneStays(history, run));
   // Each rise but the first has replaced an object at least.
   if (growth.trend == BufferTrend::kNone || history.died_objects + 1 < growth.rises) return;
   LeakEvidence& evidence = verdict->evidence;
@@ -65,13 +76,15 @@ void JudgeGrowingBuffer(const StepLevels& levels, const SiteHistory& history, co
 
 void DoubtGrowthWithInputs(const ObjectSizes& own, const std::vector<ObjectSizes>& others, const SiteHistory& history,
                            const RunShape& run, LeakVerdict* verdict) {
-  if (verdict->evidence.buffer.trend == BufferTrend::kNone || !IsLeak(verdict->verdict) || own.ratio <= 1) return;
+  const BufferGrowth& buffer = verdict->evidence.buffer;
+  const auto ratio = [&](const ObjectSizes& sizes) { return buffer.more_objects ? sizes.numbers : sizes.ratio; };
+  if (buffer.trend == BufferTrend::kNone || !IsLeak(verdict->verdict) || ratio(own) <= 1) return;
   size_t known = 0, along = 0;
   bool before = false;
   for (const ObjectSizes& other : others) {
-    if (other.ratio <= 0) continue;
+    if (ratio(other) <= 0) continue;
     ++known;
-    if (other.ratio - 1 < kGrowsAlong * (own.ratio - 1)) continue;
+    if (ratio(other) - 1 < kGrowsAlong * (ratio(own) - 1)) continue;
     ++along;
     before |= other.rank < own.rank && other.mean >= kInputShare * own.mean;
   }
@@ -80,7 +93,11 @@ void DoubtGrowthWithInputs(const ObjectSizes& own, const std::vector<ObjectSizes
   verdict->verdict = Verdict::kInsufficientEvidence;
   verdict->evidence.buffer.with_inputs = true;
   verdict->doubt =
-      "a buffer grows together with what else the steps allocate, as it does when the inputs become longer";
+      buffer.more_objects
+          ? "a line keeps more and more objects for a while, together with what else the steps allocate, as it does "
+            "when "
+            "there are more inputs"
+          : "a buffer grows together with what else the steps allocate, as it does when the inputs become longer";
   verdict->onset_step.reset();
   verdict->further_steps_needed = 0;
   verdict->explanation = Explain(*verdict, history, run, {});

@@ -17,15 +17,16 @@ namespace vramtrack {
 bool MayBeGrowingBuffer(const LeakVerdict& verdict, const SiteContext& context);
 
 // Changes the verdict of JudgeSite to growing_buffer (or minor_leak, sublinear or insufficient_evidence) if the site's
-// objects are replaced by larger ones. Then writes a new explanation.
+// objects are replaced by larger ones, or by more of them. Then writes a new explanation.
 void JudgeGrowingBuffer(const StepLevels& levels, const SiteHistory& history, const RunShape& run,
                         const SiteContext& context, LeakVerdict* verdict);
 
-// The sizes of a site's objects.
+// The sizes and numbers of a site's objects.
 struct ObjectSizes {
-  double ratio = 0;   // result of SizeRatio(); 0: unknown
-  double mean = 0;    // mean size, in bytes
-  uint32_t rank = 0;  // of the site, by its first allocation; usually the order within a step
+  double ratio = 0;    // result of SizeRatio(); 0: unknown
+  double mean = 0;     // mean size, in bytes
+  uint32_t rank = 0;   // of the site, by its first allocation; usually the order within a step
+  double numbers = 0;  // result of NumberRatio(); 0: unknown
 };
 
 // Changes a growing_buffer to insufficient_evidence if larger inputs may be the reason. Inputs that become larger

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <functional>
+#include <map>
 #include <random>
 
 #include "analyzer/leaks/windows.h"
@@ -237,6 +238,43 @@ TEST(GrowingBuffer, MoreObjectsAreNoneHoweverTheLevelGrows) {
   EXPECT_EQ(JudgeLevels(builder.Finish(120), RunOf(120)).trend, BufferTrend::kNone);
 }
 
+// What each hook keeps of the last pass, if every step adds a hook.
+LeakVerdict JudgeMoreInEachStep(Step steps, Step lifetime, bool last_stays = false) {
+  StepLevelsBuilder builder;
+  SiteHistoryBuilder history;
+  std::map<Step, uint32_t> live;  // by step of birth
+  for (Step step = 0; step < steps; ++step) {
+    uint64_t objects = 0;
+    for (auto it = live.begin(); it != live.end();) {
+      const bool freed = step - it->first >= lifetime && !(last_stays && it->first + steps / 3 > steps);
+      if (freed) history.OnDeath(it->first, step, it->second * kMiB, it->second);
+      objects += freed ? 0 : it->second;
+      it = freed ? live.erase(it) : std::next(it);
+    }
+    history.OnBirth(step, (step + 1) * kMiB, step + 1);
+    live[step] = step + 1;
+    objects += step + 1;
+    builder.OnLevel(step + 1, {objects * kMiB, objects}, {});
+  }
+  const RunShape run = RunOf(steps);
+  const SiteHistory finished = history.Finish(steps);
+  LeakVerdict verdict = JudgeSite(finished, run, {});
+  JudgeGrowingBuffer(builder.Finish(steps), finished, run, {}, &verdict);
+  return verdict;
+}
+
+TEST(GrowingBuffer, OfMoreObjectsInEachStepIsOneIfNoneStays) {
+  for (const Step steps : {40u, 120u, 1000u}) {
+    const LeakVerdict verdict = JudgeMoreInEachStep(steps, 1);
+    EXPECT_EQ(verdict.verdict, Verdict::kGrowingBuffer) << steps << ": " << verdict.explanation;
+    EXPECT_DOUBLE_EQ(verdict.rate_bytes_per_step, kMiB);
+    EXPECT_NE(verdict.explanation.find("replaced by more of them"), std::string::npos) << verdict.explanation;
+  }
+  EXPECT_DOUBLE_EQ(JudgeMoreInEachStep(120, 3).rate_bytes_per_step, 3 * kMiB);
+  EXPECT_FALSE(IsLeak(JudgeMoreInEachStep(40, 10).verdict)) << "too few lifetimes";
+  EXPECT_NE(JudgeMoreInEachStep(120, 1, /*last_stays=*/true).verdict, Verdict::kGrowingBuffer);
+}
+
 TEST(GrowingBuffer, HasItsRateWhereverStepsEnd) {
   // Steps end between the birth of the new buffer and the death of the old one; from the middle on after it.
   StepLevelsBuilder builder;
@@ -311,6 +349,25 @@ TEST(SizeRatio, IsThatOfTheLaterObjects) {
     EXPECT_GT(SizeRatio(BirthsOf(steps, [](Step step) { return step * kMiB; })), 1.5) << steps;
   }
   EXPECT_EQ(SizeRatio({}), 0);
+}
+
+TEST(GrowingBuffer, OfMoreObjectsIsDoubtedWhereThereIsMoreOfEverything) {
+  const auto judged = [&](const std::vector<ObjectSizes>& others) {
+    LeakVerdict verdict = JudgeMoreInEachStep(120, 1);
+    DoubtGrowthWithInputs({1, kMiB, 5, 3}, others, {}, RunOf(120), &verdict);
+    return verdict;
+  };
+  const ObjectSizes as_many = {1, kMiB, 6, 1}, larger = {3, kMiB, 6, 1}, more = {1, kMiB, 6, 2.5};
+  EXPECT_EQ(judged({as_many, as_many, larger, larger, larger}).verdict, Verdict::kGrowingBuffer);
+  const LeakVerdict doubted = judged({as_many, more, more});
+  EXPECT_EQ(doubted.verdict, Verdict::kInsufficientEvidence);
+  EXPECT_NE(doubted.explanation.find("more inputs look the same"), std::string::npos) << doubted.explanation;
+}
+
+TEST(NumberRatio, IsThatOfTheObjectsInAStep) {
+  for (const Step steps : {40u, 120u, 3000u}) {
+    EXPECT_NEAR(NumberRatio(BirthsOf(steps, [](Step step) { return step * kMiB; })), 1, .01) << steps;
+  }
 }
 
 TEST(GrowingBuffer, IsDoubtedWhereEverythingGrows) {

@@ -16,7 +16,7 @@ namespace vramtrack {
 enum class Verdict : uint8_t {
   kLeak,                  // leaves objects behind at regular intervals, at a constant rate
   kAcceleratingLeak,      // leaves objects behind at a growing rate
-  kGrowingBuffer,         // each object is replaced by a larger one
+  kGrowingBuffer,         // each object is replaced by a larger one, or all of them by more
   kMinorLeak,             // a leak that will not matter within the run's horizon
   kSublinear,             // grows ever more slowly, or has stopped: a cache that fills, a running maximum
   kPhaseAccumulation,     // grows through a phase of the job and is freed at its end

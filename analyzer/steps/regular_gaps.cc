@@ -79,6 +79,9 @@ constexpr size_t kMinSites = 3;
 // Unless they are most of the stream. Two: a loop over one line cannot be told from one that runs through its data.
 constexpr size_t kMinTightSites = 2;
 constexpr double kTightShare = 0.5;
+// Or unless it is a loop around such a one, and nearly all of its gaps are alike: within this share. What leaks makes
+// the pool take a segment now and then.
+constexpr double kAlike = 0.15;
 // What a loop does from its second or tenth time on, or not every time, comes nearly as often.
 constexpr double kSameLoop = 0.85;
 // A loop around another comes at most half as often. Halfway between that and equally often.
@@ -171,7 +174,20 @@ std::vector<GapFamily> RegularGaps::Families() const {
     if (sites.size() >= kMinSites) families.push_back(Describe(std::move(sites)));
   }
   if (!families.empty()) return families;
-  if (std::optional<GapFamily> tight = TightLoop()) families.push_back(std::move(*tight));
+  if (std::optional<GapFamily> tight = TightLoop()) {
+    families.push_back(std::move(*tight));
+    // A line that is run for each layer is one site, and may be most of what a request allocates.
+    for (auto& [count, sites] : by_count) {
+      if (count >= families.front().occurrences || count < kEnoughSteps) continue;
+      sites.erase(std::remove_if(sites.begin(), sites.end(),
+                                 [this](uint32_t site) {
+                                   const GapHistogram& gaps = sites_[site].gaps;
+                                   return gaps.DeviationQuantile(gaps.Median(), kDeviationQuantile) > kAlike;
+                                 }),
+                  sites.end());
+      if (!sites.empty()) families.push_back(Describe(std::move(sites)));
+    }
+  }
   return families;
 }
 

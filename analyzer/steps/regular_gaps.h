@@ -6,7 +6,8 @@
 // Single sites are more robust: what a step does once recurs at regular gaps, whatever happens in between. Sites that
 // recur equally often are a family. The family with the most occurrences is the innermost loop that spans the whole
 // step; those with fewer occurrences are the loops around it. Some programs have as few as three sites in a step. If no
-// other family is found, a family that makes up most of the stream is therefore a loop even with few sites.
+// other family is found, a family that makes up most of the stream is therefore a loop even with few sites, and so is a
+// single site whose gaps are all alike: a loop around it.
 #ifndef ANALYZER_STEPS_REGULAR_GAPS_H_
 #define ANALYZER_STEPS_REGULAR_GAPS_H_
 

@@ -299,6 +299,38 @@ TEST(RegularGaps, TwoEqualLayersAreOneStep) {
   }
 }
 
+// The layers of a small model are run by one line. What a request does besides are a site or two.
+TEST(RegularGaps, ARequestOfFewSitesIsTheStepNotItsLayers) {
+  for (const int once : {1, 2}) {
+    RegularGaps gaps;
+    for (int request = 0; request < 100; ++request) {
+      for (int i = 0; i < once; ++i) gaps.OnEvent(static_cast<uint32_t>(i), 1000);
+      for (int layer = 0; layer < 3; ++layer) {
+        gaps.OnEvent(10, 1100);
+        gaps.OnEvent(11, 1200);
+      }
+      if (request == 50) gaps.OnEvent(20, 1100);
+    }
+    const std::vector<GapFamily> families = gaps.Families();
+    ASSERT_FALSE(families.empty());
+    EXPECT_EQ(families.front().occurrences, 300u);
+    const GapFamily* steps = RegularGaps::StepsOf(families);
+    EXPECT_EQ(steps->occurrences, 100u) << once;
+    EXPECT_EQ(steps->anchor, 0u) << once;
+  }
+}
+
+// What every third step logs is allocated when more is live than between steps.
+TEST(RegularGaps, WhatEveryThirdSmallStepLogsIsNotAStep) {
+  RegularGaps gaps;
+  for (int step = 0; step < 120; ++step) {
+    gaps.OnEvent(0, 1000);
+    gaps.OnEvent(1, 1100);
+    if (step % 3 == 2) gaps.OnEvent(2, 1200);
+  }
+  EXPECT_EQ(RegularGaps::StepsOf(gaps.Families())->occurrences, 120u);
+}
+
 // Every other step logs something. Nothing is handed on from one step to the next.
 TEST(RegularGaps, WhatEveryOtherStepAddsIsNotAStep) {
   RegularGaps gaps;

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: mutation_test.py [MUTATION...]: a small C++ job, changed in the ways in which code changes, each variant traced on
 the simulated device: the diff must match its sites, and find what really changed and nothing else."""
+import concurrent.futures
 import os
 import re
 import shutil
 import sys
+import threading
 import zlib
 
 import mutations
@@ -125,6 +127,26 @@ def build(folder, options):
     return program
 
 
+PROGRAMS, LOCK = {}, threading.Lock()
+
+
+def built(folder, options):
+    """As build(), but what has the same sources and options as another program is that program: the time goes to compiling."""
+    texts = []
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            texts.append((name, file.read()))
+    key = options, tuple(texts)
+    with LOCK:
+        known, program = key in PROGRAMS, PROGRAMS.setdefault(key, concurrent.futures.Future())
+    if not known:
+        try:
+            program.set_result(build(folder, options))
+        except BaseException as error:  # whoever waits for it is to know
+            program.set_exception(error)
+    return program.result()
+
+
 def traced(folder, change, options, steps):
     """(trace, marks)"""
     shutil.copytree(SOURCES, folder)
@@ -135,7 +157,7 @@ def traced(folder, change, options, steps):
                        SIMCUDA_BACKED="0")
     # Another seed for each run, and the same ones whenever the test runs.
     seed = str(zlib.crc32(os.path.join(*folder.split(os.sep)[-2:]).encode()) % 100000)
-    ran = mutations.run([build(folder, options), steps, seed], env=environment)
+    ran = mutations.run([built(folder, options), steps, seed], env=environment)
     assert ran.returncode == 0, ran.stderr
     return trace, mutations.marks_in(folder)
 

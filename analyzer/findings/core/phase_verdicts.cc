@@ -179,7 +179,7 @@ void DoubtGrowthAfterTraining(const StepLevels& levels, const RunShape& run, con
   // Judged with the training, growth that began there began before this phase.
   RunShape whole = run;
   whole.warmup_end = std::find_if(phases.begin(), phases.end(), judged)->warmup_end;
-  const BufferGrowth growth = JudgeLevels(levels, whole);
+  const BufferGrowth growth = JudgeLevels(levels, whole, verdict->evidence.buffer.more_objects);
   const bool grows = growth.trend == BufferTrend::kGrows || growth.trend == BufferTrend::kGrowsRarely;
   if (grows && growth.span.begin + 2 * levels.steps_per_bin < last->steps.begin) return;
   Doubt(WithinLastSteps(*last), verdict);

@@ -177,7 +177,7 @@ class SiteJudge {
     const Site& site = ledger_.sites()[index];
     return {SizeRatio(histories_.births(index)),
             static_cast<double>(site.bytes_allocated) / static_cast<double>(std::max<uint64_t>(1, site.allocations)),
-            index.value()};
+            index.value(), NumberRatio(histories_.births(index))};
   }
 
   std::vector<ObjectSizes> RegularSizes(DeviceIndex device, const SiteVerdicts& verdicts) const {
