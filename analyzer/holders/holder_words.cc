@@ -227,6 +227,11 @@ std::string ContainerHint(const ChosenHolder& chosen, const ReportHolder& holder
       IsOf(chosen.steps[chosen.holder - 1].type, {"Queue", "LifoQueue", "PriorityQueue"})) {
     return absl::StrCat("bound ", ShortPath(chosen, chosen.holder), " (maxsize=...), or take its entries out in time");
   }
+  const Tail tail = TailOf(chosen);
+  if (facts.numbers && tail.special == nullptr) {
+    return absl::StrCat("store .item() of ", tail.name == nullptr ? "each entry" : LastName(*tail.name),
+                        ": it is one number, and a tensor of it keeps a block of the device");
+  }
   if (IsOf(holder.type, {"list", "deque"})) {
     return absl::StrCat("bound ", name, " (collections.deque(maxlen=...)), or delete entries that are done with");
   }

@@ -19,6 +19,7 @@ struct HolderFacts {
   uint64_t birth_steps = 0;  // number of steps that allocated the blocks with the chosen path; 0 without steps
   uint32_t flags = 0;        // schema::HolderFlags of any of these blocks
   bool hooks_grow = false;   // more hooks were on the path than at the first walk
+  bool numbers = false;      // each of these blocks is a tensor of one number
 };
 
 // Returns how the object holds, as `how` of ReportHolder.

@@ -62,6 +62,16 @@ TEST(HolderWords, ACacheGetsALimit) {
   EXPECT_EQ(sample.Hint(), "bound cache (functools.lru_cache(maxsize=...)), or call its cache_clear()");
 }
 
+TEST(HolderWords, NumbersAreStoredAsNumbers) {
+  Sample sample(GrowingList());
+  sample.facts.numbers = true;
+  EXPECT_EQ(sample.Hint(),
+            "store .item() of each entry: it is one number, and a tensor of it keeps a block of the device");
+  Sample graphs(KeptLosses());
+  graphs.facts.numbers = true;
+  EXPECT_EQ(graphs.Hint(), "store .item() or .detach() of 'loss': the tensor itself keeps its whole graph");
+}
+
 TEST(HolderWords, AGraphOfTheCurrentStepIsNoPattern) {
   SampleWalk walk;
   walk.Block(walk.Saved(walk.Local(walk.Frame("train"), "loss", "Tensor")), 100, schema::HOLDER_IS_SAVED);

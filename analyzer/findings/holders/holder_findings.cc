@@ -62,6 +62,10 @@ ReportHolderShare ShareOf(const ChosenHolder& chosen, uint64_t whole) {
   return share;
 }
 
+bool IsOneNumber(const HolderWalk& walk, const WalkedBlock& block) {
+  return block.shape > 0 && absl::EndsWith(walk.shapes[block.shape - 1], " []");
+}
+
 }  // namespace
 
 HolderFindings::HolderFindings(ProcessAnalysis* analysis, const SitePurposes& purposes)
@@ -186,6 +190,10 @@ std::optional<ReportHolder> HolderFindings::DescribeSite(const std::vector<SiteI
     birth_steps.insert(held->birth_step);
     facts.flags |= FlagsOnPath(held->flags, steps->second);
   }
+  facts.numbers = std::all_of(walk.blocks.begin(), walk.blocks.end(), [&](const WalkedBlock& block) {
+    const auto steps = steps_of.find(block.path);
+    return steps == steps_of.end() || !IsHeldBy(first, steps->second) || IsOneNumber(walk, block);
+  });
   if (analysis_.plan().has_steps() || analysis_.plan().has_windows()) facts.birth_steps = birth_steps.size();
   holder.hint = HolderHint(first, holder, facts);
   return holder;

@@ -151,6 +151,28 @@ TEST(HolderFindings, GrowthBelowTheLimitOfAContainerMayEnd) {
             std::string::npos);
 }
 
+// The hint for a list of tensors, the last of which has these sizes and the others none.
+std::string HintForListOf(const std::vector<uint64_t>& last) {
+  Job job;
+  job.Run(60);
+  HolderWalkBuilder walk = job.Walk();
+  const uint32_t losses = walk.Path(job.module_, schema::HOLDER_ATTRIBUTE, "losses", "list", job.kept_.size());
+  const uint32_t entry = walk.Path(losses, schema::HOLDER_ENTRY, "", "Tensor", 0, job.kept_.size());
+  for (const uint64_t address : job.kept_) {
+    walk.Block(address, entry, 0, "Tensor", 7,
+               walk.Shape(address == job.kept_.back() ? last : std::vector<uint64_t>()));
+  }
+  job.trace().HolderWalk(walk);
+  job.Run(2);
+  const ProcessFindings findings = job.Find();
+  return Leak(findings).holder ? Leak(findings).holder->hint : "no holder";
+}
+
+TEST(HolderFindings, NumbersAreStoredAsNumbers) {
+  EXPECT_EQ(HintForListOf({}).rfind("store .item() of each entry", 0), 0u) << HintForListOf({});
+  EXPECT_EQ(HintForListOf({1, 8}).rfind("bound losses", 0), 0u) << HintForListOf({1, 8});
+}
+
 TEST(HolderFindings, DevicesKnowWhatTheirMemoryIsFor) {
   Job job;
   job.Run(40);
