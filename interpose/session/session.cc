@@ -73,23 +73,24 @@ const char* Reason(int error) {
 bool Session::MakeForkPage() {
   if (fork_page_ != nullptr) return true;
   auto* page = static_cast<ForkPage*>(MapWipedOnFork(sizeof(ForkPage)));
-  bool wiped_by_kernel = page != nullptr;
-  if (!wiped_by_kernel) page = static_cast<ForkPage*>(MapPrivate(sizeof(ForkPage)));
+  if (page == nullptr) page = static_cast<ForkPage*>(MapPrivate(sizeof(ForkPage)));
   if (page == nullptr) return false;
   ForkPage* expected = nullptr;
   if (!__atomic_compare_exchange_n(&fork_page_, &expected, page, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     Unmap(page, sizeof(ForkPage));
     return true;
   }
-  if (!wiped_by_kernel) {
-    pthread_atfork(nullptr, nullptr, [] {
-      fork_page_->session.store(nullptr);
-      fork_page_->control.store(nullptr);
-      fork_page_->state.store(0);
-    });
-  }
   have_thread_end_key = pthread_key_create(&thread_end_key, OnThreadEnd) == 0;
   return true;
+}
+
+void Session::InstallForkHandler() {
+  pthread_atfork(nullptr, nullptr, [] {
+    if (fork_page_ == nullptr || fork_page_->state.load() == 0) return;
+    fork_page_->session.store(nullptr);
+    fork_page_->control.store(nullptr);
+    fork_page_->state.store(0);
+  });
 }
 
 // Waits until another thread has started the session. Returns false if it makes no progress.
@@ -415,6 +416,7 @@ namespace {
 
 __attribute__((constructor)) void AtStart() {
   ForkGate::Install();
+  Session::InstallForkHandler();
   GateUnwinder();
 }
 

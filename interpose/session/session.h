@@ -74,6 +74,10 @@ class Session {
   // trace: only Join goes on then.
   static bool HasLeft();
 
+  // Makes forked children begin without a session where the kernel does not (ForkPage). Call it once, before the first
+  // fork.
+  static void InstallForkHandler();
+
   // Finishes the trace file. For the end of the process.
   static void FinishRunning();
 
@@ -126,8 +130,8 @@ class Session {
   bool FirstReportOf(uint32_t device, DeviceFact fact);
 
  private:
-  // State that is empty in a forked child. The kernel zeroes it, so it does not matter how the child was made; before
-  // Linux 4.14 a pthread_atfork handler does.
+  // State that is empty in a forked child. The kernel zeroes it, so it does not matter how the child was made. Linux
+  // before 4.14 cannot, and emulators (qemu 7) say that they do and do not: there a pthread_atfork handler does.
   struct ForkPage {
     std::atomic<Session*> session;
     std::atomic<std::atomic<uint64_t>*> control;  // of the session
