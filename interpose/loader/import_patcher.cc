@@ -7,6 +7,16 @@
 #include <unistd.h>
 
 namespace vramtrack {
+namespace {
+
+// Whether the address is that of the function `name` in the library that contains it.
+bool IsDefinition(const char* name, const void* address) {
+  LoadedObject library;
+  return FindLoadedObject(address, &library) && library.Find(name) == address;
+}
+
+}  // namespace
+
 void StoreImport(const LoadedObject& object, void** slot, void* value) {
   const auto at = reinterpret_cast<uint64_t>(slot);
   const uint64_t page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
@@ -30,12 +40,18 @@ unsigned long long LibrariesLoaded() {
   return count;
 }
 
-void PatchImports(Replacement replacement) {
+void PatchImports(Wanted wanted, Replacement replacement) {
   EachLoadedObject([&](const LoadedObject& object, size_t) {
     if (IsOwnObject(object)) return true;
-    object.EachImport([&](const char* name, void** slot) {
+    const auto patch = [&](const char* name, void** slot) {
       void* const value = replacement(object, name, *slot);
       if (value != nullptr && value != *slot) StoreImport(object, slot, value);
+    };
+    object.EachImport([&](const char* name, void** slot) {
+      if (wanted(name)) patch(name, slot);
+    });
+    object.EachImportedAddress([&](const char* name, void** slot) {
+      if (wanted(name) && IsDefinition(name, *slot)) patch(name, slot);
     });
     return true;
   });
@@ -43,7 +59,7 @@ void PatchImports(Replacement replacement) {
 
 void NewImports::Patch() {
   const unsigned long long now = LibrariesLoaded();
-  if (libraries_seen_.exchange(now) != now) PatchImports(replacement_);
+  if (libraries_seen_.exchange(now) != now) PatchImports(wanted_, replacement_);
 }
 
 }  // namespace vramtrack

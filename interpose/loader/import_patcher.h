@@ -12,13 +12,17 @@ namespace vramtrack {
 // now.
 using Replacement = void* (*)(const LoadedObject& importer, const char* name, const void* bound);
 
+// Returns whether imports of this name may be replaced.
+using Wanted = bool (*)(const char* name);
+
 // Makes an import lead to `value`. A page that the loader made read-only is made writable for the store, then read-only
 // again. The store is one instruction, so other threads may call the function meanwhile.
 void StoreImport(const LoadedObject& object, void** slot, void* value);
 
-// Calls `replacement` for the imports of every loaded library except this one, and stores what it returns.
+// Calls `replacement` for the wanted imports of every loaded library except this one, and stores what it returns.
+// Addresses that a library keeps in its data are replaced too, but not what it has put there itself.
 // Holds the loader's lock of its list, so that two threads do not patch at once.
-void PatchImports(Replacement replacement);
+void PatchImports(Wanted wanted, Replacement replacement);
 
 // Returns the number of libraries that were loaded since the program began. Takes the loader's lock of its list.
 unsigned long long LibrariesLoaded();
@@ -26,11 +30,12 @@ unsigned long long LibrariesLoaded();
 // Patches the imports of libraries that are loaded later. Thread-safe.
 class NewImports {
  public:
-  constexpr explicit NewImports(Replacement replacement) : replacement_(replacement) {}
+  constexpr NewImports(Wanted wanted, Replacement replacement) : wanted_(wanted), replacement_(replacement) {}
   // Patches all imports in the first call, and in later ones if libraries were loaded since the last call.
   void Patch();
 
  private:
+  const Wanted wanted_;
   const Replacement replacement_;
   std::atomic<unsigned long long> libraries_seen_{0};  // number of libraries loaded since the program began
 };

@@ -105,11 +105,24 @@ LoadedObject::LoadedObject(const dl_phdr_info& info)
   if (relocations_[1].entries != nullptr) relocations_[1].count = rela_bytes / sizeof(ElfW(Rela));
 }
 
-bool LoadedObject::IsFunctionSlot(uint32_t type) {
+bool LoadedObject::IsFunctionSlot(const ElfW(Rela) & entry) {
+  [[maybe_unused]] const uint64_t type = ELF64_R_TYPE(entry.r_info);
 #if defined(__x86_64__)
   return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT;
 #elif defined(__aarch64__)
   return type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_GLOB_DAT;
+#else
+  return false;
+#endif
+}
+
+bool LoadedObject::IsAddress(const ElfW(Rela) & entry) {
+  if (entry.r_addend != 0 || entry.r_offset % sizeof(void*) != 0) return false;
+  [[maybe_unused]] const uint64_t type = ELF64_R_TYPE(entry.r_info);
+#if defined(__x86_64__)
+  return type == R_X86_64_64;
+#elif defined(__aarch64__)
+  return type == R_AARCH64_ABS64;
 #else
   return false;
 #endif

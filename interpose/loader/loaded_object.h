@@ -40,15 +40,15 @@ class LoadedObject {
   // first call that may be a stub in the library itself.
   template <typename Visit>
   void EachImport(Visit visit) const {
-    for (const Relocations& table : relocations_) {
-      for (size_t i = 0; i < table.count; ++i) {
-        const ElfW(Rela)& entry = table.entries[i];
-        if (!IsFunctionSlot(static_cast<uint32_t>(ELF64_R_TYPE(entry.r_info)))) continue;
-        const uint64_t symbol = ELF64_R_SYM(entry.r_info);
-        if (symbol == 0 || symbols_ == nullptr || symbols_[symbol].st_shndx != SHN_UNDEF) continue;
-        visit(strings_ + symbols_[symbol].st_name, reinterpret_cast<void**>(base_ + entry.r_offset));
-      }
-    }
+    EachSlot(IsFunctionSlot, visit);
+  }
+
+  // Calls `visit(name, slot)` for every aligned word of the library's data that the loader set to the address of an
+  // imported symbol: a table of functions, on aarch64 any function whose address the code takes. The library may have
+  // changed the word since.
+  template <typename Visit>
+  void EachImportedAddress(Visit visit) const {
+    EachSlot(IsAddress, visit);
   }
 
   // The range that the loader makes read-only after relocation (RELRO); [0, 0) for none.
@@ -61,7 +61,19 @@ class LoadedObject {
     size_t count;
   };
 
-  static bool IsFunctionSlot(uint32_t type);
+  static bool IsFunctionSlot(const ElfW(Rela) & entry);
+  static bool IsAddress(const ElfW(Rela) & entry);
+  template <typename Visit>
+  void EachSlot(bool (*wanted)(const ElfW(Rela) & entry), Visit visit) const {
+    for (const Relocations& table : relocations_) {
+      for (size_t i = 0; i < table.count; ++i) {
+        const ElfW(Rela)& entry = table.entries[i];
+        const uint64_t symbol = ELF64_R_SYM(entry.r_info);
+        if (symbol == 0 || symbols_ == nullptr || symbols_[symbol].st_shndx != SHN_UNDEF || !wanted(entry)) continue;
+        visit(strings_ + symbols_[symbol].st_name, reinterpret_cast<void**>(base_ + entry.r_offset));
+      }
+    }
+  }
   // Returns the entry of the symbol table, or null.
   const ElfW(Sym) * Symbol(const char* name, const char* version, uint32_t type) const;
   bool IsSymbol(uint32_t index, const char* name, const char* version, uint32_t type) const;

@@ -101,5 +101,20 @@ TEST(FindLoadedObjectTest, FindsTheOneThatAnAddressLiesIn) {
   EXPECT_FALSE(FindLoadedObject(nullptr, &object));
 }
 
+// Not static: else the compiler would know its words.
+const char* (*table[])() = {gnu_get_libc_version, nullptr};
+
+TEST(LoadedObjectTest, FindsImportedAddressesInData) {
+  LoadedObject program;
+  ASSERT_TRUE(FindLoadedObject(reinterpret_cast<const void*>(&LoadedBases), &program));
+  size_t found = 0;
+  program.EachImportedAddress([&](const char* name, void** slot) {
+    if (slot != reinterpret_cast<void**>(&table[0])) return;
+    EXPECT_STREQ(name, "gnu_get_libc_version");
+    ++found;
+  });
+  EXPECT_EQ(found, 1u);
+}
+
 }  // namespace
 }  // namespace vramtrack

@@ -97,6 +97,16 @@ TEST(OtherTools, OneThatStartsLaterGetsTheRecords) {
   }
 }
 
+TEST(OtherTools, OneWithATableOfFunctionsGetsTheRecords) {
+  for (const char* how : {"table", "own"}) {
+    SCOPED_TRACE(how);
+    const Outcome outcome = RunBeside("profiles_itself", {"later", std::to_string(kRounds), how});
+    EXPECT_EQ(outcome.run.out, (strcmp(how, "own") == 0 ? "own\n" : "") + Fills(kRounds / 2));
+    EXPECT_EQ(outcome.run.err, "");
+    ExpectGaveWay(outcome);
+  }
+}
+
 TEST(OtherTools, OneThatLookedCuptiUpBeforeIsSeenAllTheSame) {
   const Outcome outcome = RunBeside("looks_cupti_up", {"asked_first", std::to_string(kRounds)});
   EXPECT_EQ(outcome.run.out, Fills(kRounds / 2));

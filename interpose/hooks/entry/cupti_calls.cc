@@ -97,8 +97,9 @@ void* Definition(const LoadedObject& importer, const char* name) {
   return found;
 }
 
+bool MayBeWatched(const char* name) { return strncmp(name, "cupti", 5) == 0; }
+
 void* WrapperForImport(const LoadedObject& importer, const char* name, const void* bound) {
-  if (strncmp(name, "cupti", 5) != 0) return nullptr;
   for (size_t i = 0; i < kWatchedCount; ++i) {
     if (strcmp(name, kWatched[i].name) != 0) continue;
     if (IsOwnAddress(bound)) return nullptr;
@@ -108,7 +109,7 @@ void* WrapperForImport(const LoadedObject& importer, const char* name, const voi
   return nullptr;
 }
 
-NewImports new_imports(WrapperForImport);
+NewImports new_imports(MayBeWatched, WrapperForImport);
 
 void Watch() {
   watching.store(true, std::memory_order_release);

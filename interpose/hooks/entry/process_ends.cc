@@ -60,7 +60,9 @@ void* ReplacementFor(const LoadedObject&, const char* name, const void*) {
   return nullptr;
 }
 
-NewImports new_imports(ReplacementFor);
+bool IsReplaced(const char* name) { return ReplacementFor({}, name, nullptr) != nullptr; }
+
+NewImports new_imports(IsReplaced, ReplacementFor);
 
 }  // namespace
 
