@@ -21,7 +21,11 @@ namespace {
 
 constexpr int kRounds = 20;
 constexpr uint64_t kHooked = 1 + kRounds * 5;  // allocations of both_ways
+#if defined(__aarch64__)
+constexpr char kLoader[] = "/lib/ld-linux-aarch64.so.1";
+#else
 constexpr char kLoader[] = "/lib64/ld-linux-x86-64.so.2";
+#endif
 
 struct Function {
   const char* name;
