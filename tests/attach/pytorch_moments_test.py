@@ -74,6 +74,7 @@ class Moments:
         self.options = options
         self.folder = tempfile.mkdtemp(prefix="moments")
         self.lock = threading.Lock()
+        self.ended = threading.Semaphore(0)  # of workers
         self.left = options.times
         self.pauses = collections.defaultdict(list)
         self.failures = []
@@ -116,10 +117,15 @@ class Moments:
         shutil.rmtree(folder, ignore_errors=True)
 
     def work(self, jobs, seed):
-        rng = random.Random(seed)
+        try:
+            self.work_until_done(jobs, random.Random(seed))
+        finally:
+            self.ended.release()
+
+    def work_until_done(self, jobs, rng):
         while True:
             with self.lock:
-                if self.left == 0 or (self.failures and not self.options.keep_going):
+                if self.left <= 0 or (self.failures and not self.options.keep_going):
                     return
                 self.left -= 1
                 number = self.left
@@ -163,13 +169,13 @@ def main():
         threads = [threading.Thread(target=moments.work, args=(each, options.seed + i)) for i, each in enumerate(jobs)]
         for thread in threads:
             thread.start()
-        try:
-            for thread in threads:
-                thread.join()
-        except KeyboardInterrupt:  # ends early
-            moments.left = 0
-            for thread in threads:
-                thread.join()
+        waiting = len(threads)
+        while waiting > 0:
+            try:
+                moments.ended.acquire()  # an interrupted join() would take a thread for ended
+                waiting -= 1
+            except KeyboardInterrupt:  # ends early
+                moments.left = 0
         if not moments.failures:
             for each in jobs:
                 each.close()
