@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -132,10 +134,12 @@ double WholeRate(const ReportSite& site) {
   return site.group ? site.group->rate_bytes_per_step : site.rate_bytes_per_step;
 }
 
-std::string RateText(const ReportSite& site) {
-  const double rate = WholeRate(site);
-  if (rate != 0) return FormatByteCount(rate);
-  const double objects = site.group ? site.group->rate_objects_per_step : site.rate_objects_per_step;
+double WholeObjectRate(const ReportSite& site) {
+  return site.group ? site.group->rate_objects_per_step : site.rate_objects_per_step;
+}
+
+std::string RateText(double bytes, double objects) {
+  if (bytes != 0) return FormatByteCount(bytes);
   return objects == 0 ? "" : FormatAbout(objects) + " obj";
 }
 
@@ -176,6 +180,15 @@ std::string LiveText(const TopRow& row, const TopView& view) {
 Paint PaintOf(const ReportSite& site) {
   if (IsLeak(site)) return site.verdict == Verdict::kMinorLeak ? Paint::kWarning : Paint::kAlarm;
   return site.verdict == Verdict::kSteady ? Paint::kDim : Paint::kPlain;
+}
+
+void AddTo(TopRow* row, const ReportSite& site, const TopView& view) {
+  row->live_bytes += site.live_bytes;
+  row->bytes_at_peak += site.bytes_at_peak;
+  ++row->sites;
+  if (!view.baseline) return;
+  const auto before = view.baseline->find(site.id);
+  if (before != view.baseline->end()) row->bytes_at_mark += before->second;
 }
 
 struct Column {
@@ -222,10 +235,11 @@ void AddTable(const Report& report, const std::vector<TopRow>& table, const TopV
     std::string place = table[i].place;
     if (site.holder && !site.holder->container.empty()) absl::StrAppend(&place, ", kept by ", site.holder->container);
     if (table[i].sites > 1) absl::StrAppend(&place, ", ", table[i].sites, " sites");
-    const std::string kept =
-        site.kept && site.kept->survivor_objects > 0 ? FormatCount(site.kept->survivor_objects) : "";
-    const std::string row = RowText({RateText(site), LiveText(table[i], view), table[i].state,
-                                     ShareOfPeak(report, table[i]), kept, IntervalText(site)},
+    const std::string kept = table[i].kept_objects > 0 ? FormatCount(table[i].kept_objects) : "";
+    // Of sites that are not judged together no interval is known.
+    const std::string interval = table[i].sites == 1 || site.group ? IntervalText(site) : "";
+    const std::string row = RowText({RateText(table[i].rate_bytes, table[i].rate_objects), LiveText(table[i], view),
+                                     table[i].state, ShareOfPeak(report, table[i]), kept, interval},
                                     Printable(place), count, style.columns);
     lines->push_back(absl::StrCat(i == selected ? "> " : "  ", Painted(style, PaintOf(site), row)));
   }
@@ -237,10 +251,11 @@ void AddStack(const Report& report, const ReportSite& site, const TextStyle& sty
   const auto words = [&](const std::string& text) {
     for (const std::string& line : Wrap(Printable(text), style.columns - 2)) lines->push_back("  " + line);
   };
-  lines->push_back(
-      Painted(style, Paint::kBold,
-              CutEnd(Printable(absl::StrCat(StateText(report, site), "  ", RateText(site), "  ", IntervalText(site))),
-                     style.columns)));
+  lines->push_back(Painted(
+      style, Paint::kBold,
+      CutEnd(Printable(absl::StrCat(StateText(report, site), "  ", RateText(WholeRate(site), WholeObjectRate(site)),
+                                    "  ", IntervalText(site))),
+             style.columns)));
   words(site.explanation);
   if (site.holder) words(site.holder->explanation);
   if (site.holder && !site.holder->hint.empty()) words("fix: " + site.holder->hint);
@@ -307,6 +322,7 @@ std::vector<TopRow> TopRows(const Report& report, const TopView& view) {
   const std::string wanted = absl::AsciiStrToLower(view.search);
   std::vector<TopRow> rows;
   std::map<std::pair<std::string, std::string>, size_t> known;  // by place and state
+  std::map<std::string, size_t> leads;                          // rows of leaks by the id of their site
   for (const ReportSite& site : report.sites) {
     if (!site.part_of.empty() || site.category == "segment") continue;
     if (view.device && site.device != view.device) continue;
@@ -322,19 +338,25 @@ std::vector<TopRow> TopRows(const Report& report, const TopView& view) {
     }
     TopRow& sum = rows[at];
     if (site.live_bytes > sum.site->live_bytes) sum.site = &site;
-    sum.live_bytes += site.live_bytes;
-    sum.bytes_at_peak += site.bytes_at_peak;
-    ++sum.sites;
-    if (!view.baseline) continue;
-    const auto before = view.baseline->find(site.id);
-    if (before != view.baseline->end()) sum.bytes_at_mark += before->second;
+    AddTo(&sum, site, view);
+    // Those of a leak are of its parts, too.
+    sum.rate_bytes += WholeRate(site);
+    sum.rate_objects += WholeObjectRate(site);
+    sum.kept_objects += site.kept ? site.kept->survivor_objects : 0;
+    if (IsLeak(site)) leads[site.id] = at;
+  }
+  // What the parts of a leak hold is in the row of the site that leads it, as their rates are.
+  for (const ReportSite& part : report.sites) {
+    const auto lead = part.part_of.empty() ? leads.end() : leads.find(part.part_of);
+    if (lead == leads.end() || part.category == "segment" || (view.device && part.device != view.device)) continue;
+    AddTo(&rows[lead->second], part, view);
   }
   const auto key = [&view](const TopRow& row) {
     const double live = static_cast<double>(row.live_bytes);
     if (view.order == TopOrder::kLive) return std::make_tuple(0, live, 0.0);
     if (view.order == TopOrder::kPeak) return std::make_tuple(0, static_cast<double>(row.bytes_at_peak), live);
     const int group = IsLeak(*row.site) ? 2 : row.site->verdict == Verdict::kInsufficientEvidence ? 1 : 0;
-    return std::make_tuple(group, WholeRate(*row.site), live);
+    return std::make_tuple(group, row.rate_bytes, live);
   };
   std::stable_sort(rows.begin(), rows.end(), [&key](const TopRow& a, const TopRow& b) { return key(a) > key(b); });
   return rows;

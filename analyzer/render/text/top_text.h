@@ -33,17 +33,20 @@ struct TopView {
   bool shows_stack = false;  // of the selected site, instead of the table
 };
 
-// A line of the program. Sites of one line that are in the same state are one row, unless they leak.
+// A line of the program. Sites of one line that are in the same state are one row, unless they leak; a leak and its
+// parts are one row.
 struct TopRow {
   const ReportSite* site = nullptr;  // the one that holds most
   std::string place, state;
   uint64_t live_bytes = 0, bytes_at_peak = 0, bytes_at_mark = 0;
+  double rate_bytes = 0, rate_objects = 0;  // per step
+  uint64_t kept_objects = 0;                // that the judged steps left behind
   size_t sites = 0;
 };
 
 // Returns the rows of the table, in its order. The report must outlive them. With kRate, the leaks come first, the
-// fastest first; then what cannot be judged yet; then the others by live bytes. Parts of a leak are not listed, as the
-// site that leads it stands for them.
+// fastest first; then what cannot be judged yet; then the others by live bytes. The parts of a leak are in the row of
+// the site that leads it.
 std::vector<TopRow> TopRows(const Report& report, const TopView& view);
 
 // Returns the index of the selected row: the first one if what was selected is not there.
