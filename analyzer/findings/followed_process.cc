@@ -23,7 +23,7 @@ void LeaveOutNewest(Trace* trace) {
 }  // namespace
 
 void FollowedProcess::Forget() {
-  replay_.reset();
+  replays_ = {};
   trace_.reset();
 }
 
@@ -47,16 +47,16 @@ ProcessFindings FollowedProcess::LookAt(std::unique_ptr<Trace> newer, const Anal
     }
     return findings;
   }
-  if (replay_ == nullptr || !trace_->Continue(&newer)) {
+  if (trace_ == nullptr || !trace_->Continue(&newer)) {
     Forget();
     trace_ = std::move(newer);
   }
   AnalyzeOptions follow = options;
   follow.follow = true;
-  ProcessAnalysis analysis(*trace_, follow, std::move(replay_));
+  ProcessAnalysis analysis(*trace_, follow, std::move(replays_));
   ProcessFindings findings = FindVerdicts(&analysis);
-  replay_ = analysis.TakeReplay();
-  replayed_ = replay_->replayed();
+  replays_ = analysis.TakeReplays();
+  replayed_ = replays_.sites->replayed();
   return findings;
 }
 

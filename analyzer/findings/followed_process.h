@@ -10,15 +10,15 @@
 
 #include "absl/status/statusor.h"
 #include "analyzer/findings/core/analyze_options.h"
-#include "analyzer/findings/core/site_replay.h"
+#include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/model/process_findings.h"
 
 namespace vramtrack {
 
-// Looks at the trace of a process again and again while it is written. The first replay, which gives the verdicts, goes
-// on where the last look ended; it begins anew when it turns out that the steps so far were others, which is rare.
-// Thread-compatible.
+// Looks at the trace of a process again and again while it is written. The replays that find the steps and give the
+// verdicts go on where the last look ended; they begin anew when it turns out that the steps so far were others, which
+// is rare. Thread-compatible.
 class FollowedProcess {
  public:
   explicit FollowedProcess(std::string path) : path_(std::move(path)) {}
@@ -36,7 +36,13 @@ class FollowedProcess {
   // Return the number of events that the last look replayed for verdicts, and whether it went on where the one before
   // ended.
   uint64_t replayed() const { return replayed_; }
-  bool went_on() const { return replay_ != nullptr && replayed_ < replay_->ledger().events(); }
+  bool went_on() const { return replays_.sites != nullptr && replayed_ < replays_.sites->ledger().events(); }
+
+  // Returns the number of events that were replayed to find the steps from the order of allocations, at the last look
+  // that did so; 0 if none did.
+  uint64_t replayed_for_steps() const {
+    return replays_.search.stream == nullptr ? 0 : replays_.search.stream->replayed();
+  }
 
   static constexpr double kMarginSeconds = 0.1;
 
@@ -45,7 +51,7 @@ class FollowedProcess {
 
   const std::string path_;
   std::unique_ptr<Trace> trace_;
-  std::unique_ptr<SiteReplay> replay_;    // of *trace_
+  KeptReplays replays_;                   // of *trace_
   std::optional<ProcessFindings> ended_;  // of a process that has ended, whose trace has so many bytes:
   uint64_t ended_bytes_ = 0;
   uint64_t replayed_ = 0;

@@ -148,18 +148,39 @@ TEST(FollowedProcess, LeavesOutTheNewestEventsOfAProcessThatRuns) {
   EXPECT_LE(findings->steps.count, 91u);
 }
 
+// A step of a job without marks: its loop is found by its period.
+void UnmarkedStep(JobBuilder* job) {
+  std::vector<JobObject> work;
+  for (uint32_t i = 0; i < 8; ++i) work.push_back(job->Block(70 + i, 1 << 20));
+  for (const JobObject& one : work) job->Free(one);
+  job->Pass(1'000'000);
+}
+
+TEST(FollowedProcess, FindsThePeriodWithoutReadingAgain) {
+  RunningTrace trace;
+  FollowedProcess followed(trace.path());
+  uint64_t whole = 0;
+  for (int look = 0; look < 6; ++look) {
+    for (int step = 0; step < 300; ++step) UnmarkedStep(&trace.job);
+    if (look % 2 == 1) trace.job.trace().Seal(0);
+    trace.Write();
+    const absl::StatusOr<ProcessFindings> findings = followed.Look({});
+    ASSERT_TRUE(findings.ok()) << findings.status();
+    EXPECT_EQ(findings->steps.source, StepSource::kPeriodicity);
+    FollowedProcess fresh(trace.path());
+    const absl::StatusOr<ProcessFindings> expected = fresh.Look({});
+    ASSERT_TRUE(expected.ok()) << expected.status();
+    ExpectSame(*findings, *expected);
+    EXPECT_EQ(followed.replayed_for_steps() + whole, fresh.replayed_for_steps()) << look;
+    whole = fresh.replayed_for_steps();
+  }
+}
+
 TEST(FollowedProcess, BeginsAnewWhenTheStepsTurnOutToBeOthers) {
   RunningTrace trace;
   Training training(&trace.job);
-  // Without marks at first: the loop is found by its period.
   JobBuilder& job = trace.job;
-  const auto unmarked = [&job] {
-    std::vector<JobObject> work;
-    for (uint32_t i = 0; i < 8; ++i) work.push_back(job.Block(70 + i, 1 << 20));
-    for (const JobObject& one : work) job.Free(one);
-    job.Pass(1'000'000);
-  };
-  for (int i = 0; i < 300; ++i) unmarked();
+  for (int i = 0; i < 300; ++i) UnmarkedStep(&job);
   trace.Write();
   FollowedProcess followed(trace.path());
   ASSERT_TRUE(followed.Look({}).ok());

@@ -12,7 +12,10 @@ void RunClock::Add(uint64_t time, double work, double events, bool spread) {
 }
 
 void RunClock::Finish() {
-  std::stable_sort(samples_.begin(), samples_.end(), [](const Sample& a, const Sample& b) { return a.time < b.time; });
+  const auto earlier = [](const Sample& a, const Sample& b) { return a.time < b.time; };
+  if (!std::is_sorted(samples_.begin(), samples_.end(), earlier)) {
+    std::stable_sort(samples_.begin(), samples_.end(), earlier);
+  }
   if (samples_.empty()) return;
   // Many that are spread have one time.
   size_t kept = 0;

@@ -231,23 +231,25 @@ LedgerOptions ProcessAnalysis::replay_options() const {
 }
 
 ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& options)
-    : ProcessAnalysis(trace, options, nullptr) {}
+    : ProcessAnalysis(trace, options, KeptReplays()) {}
 
-ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& options, std::unique_ptr<SiteReplay> replay)
+ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& options, KeptReplays kept)
     : trace_(trace),
       options_(options),
       step_marks_(ParseStepMarks(options.step_marks).value_or(StepMarks())),
       passes_(trace, step_marks_, options.progress, options.passes),
       activities_(JoinActivities(trace, options, &passes_)),
+      search_(std::move(kept.search)),
       symbols_(options.symbols),
       symbolizer_(trace.definitions(), &symbols_, StackDetail::kUseful, Libraries()),
       raw_(trace.definitions(), &symbols_, StackDetail::kRaw, Libraries()) {
-  MakeFirstReplay(std::move(replay));
+  MakeFirstReplay(std::move(kept.sites));
   JudgeSites();
 }
 
 void ProcessAnalysis::MakeFirstReplay(std::unique_ptr<SiteReplay> before) {
-  StepPlan plan = PlanSteps(trace_, step_marks_, replay_options(), options_.window_bytes, &passes_);
+  StepPlan plan = PlanSteps(trace_, step_marks_, replay_options(), options_.window_bytes, &passes_,
+                            options_.follow ? &search_ : nullptr);
   passes_.Begin(Pass::kSites);
   if (before != nullptr && before->Continue(plan)) {
     replay_ = std::move(before);

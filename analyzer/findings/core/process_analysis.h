@@ -22,6 +22,7 @@
 #include "analyzer/findings/core/site_groups.h"
 #include "analyzer/findings/core/site_replay.h"
 #include "analyzer/findings/core/step_marks.h"
+#include "analyzer/findings/core/step_plan.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/leaks/cohort.h"
 #include "analyzer/symbols/symbolizer.h"
@@ -30,6 +31,12 @@ namespace vramtrack {
 
 using SitePurposes = IndexedVector<SiteIndex, Purpose>;
 
+// The replays of an earlier reading of a trace, which may go on with a later one. Each may be null.
+struct KeptReplays {
+  KeptSearch search;
+  std::unique_ptr<SiteReplay> sites;
+};
+
 // The state of one trace after its first replay. Findings are made from it directly, or by observers of a second
 // replay. Not movable, as its parts refer to each other. Thread-compatible.
 class ProcessAnalysis {
@@ -37,10 +44,10 @@ class ProcessAnalysis {
   // Finds the steps, replays the trace, judges its sites and selects those to report. `trace` and the pointers of
   // `options` must outlive it.
   ProcessAnalysis(const Trace& trace, const AnalyzeOptions& options);
-  // Goes on with `*replay`, the first replay of an earlier reading of the trace, if it is there and can go on; makes a
-  // new one otherwise. TakeReplay() returns it when the analysis is not needed any more.
-  ProcessAnalysis(const Trace& trace, const AnalyzeOptions& options, std::unique_ptr<SiteReplay> replay);
-  std::unique_ptr<SiteReplay> TakeReplay() { return std::move(replay_); }
+  // Goes on with the replays of an earlier reading of the trace that are there and can go on; makes new ones otherwise.
+  // TakeReplays() returns them when the analysis is not needed any more.
+  ProcessAnalysis(const Trace& trace, const AnalyzeOptions& options, KeptReplays kept);
+  KeptReplays TakeReplays() { return {std::move(search_), std::move(replay_)}; }
   ProcessAnalysis(const ProcessAnalysis&) = delete;
   ProcessAnalysis& operator=(const ProcessAnalysis&) = delete;
 
@@ -110,6 +117,7 @@ class ProcessAnalysis {
   const StepMarks step_marks_;
   PassPlan passes_;
   std::optional<ActivityJoin> activities_;
+  KeptSearch search_;  // empty unless the replays are to go on
   std::unique_ptr<SiteReplay> replay_;
   std::vector<RunPhase> run_phases_;
   RunShape run_;

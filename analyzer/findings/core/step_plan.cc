@@ -2,11 +2,13 @@
 #include "analyzer/findings/core/step_plan.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "analyzer/findings/core/step_candidates.h"
+#include "analyzer/findings/core/stream_replay.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/steps/regular_gaps.h"
 #include "analyzer/steps/step_choice.h"
@@ -38,38 +40,17 @@ uint64_t WorkBytes(const Ledger& ledger) {
   return bytes;
 }
 
-// Tells what is allocated to RegularGaps, as far as the job's own events say it.
-class GapsObserver final : public ReplayObserver {
- public:
-  const RegularGaps& gaps() const { return gaps_; }
-
-  unsigned frequent_calls() const override { return kAllocations; }
-  void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
-  void OnAllocate(const ReplayAllocation& allocated) override {
-    if (ledger_->present_event()->past) return;
-    gaps_.OnEvent(allocated.allocation.site.value(), LiveBefore(allocated));
-  }
-
- private:
-  // What the device holds between two steps tells where one ends, whatever is allocated there.
-  uint64_t LiveBefore(const ReplayAllocation& allocated) const {
-    for (const Scope& driver : ledger_->scopes()) {
-      if (driver.level != Level::kDriver || driver.device != allocated.allocation.device()) continue;
-      const Scope& leading = driver.is_leading() ? driver : ledger_->scopes()[driver.other_level];
-      return leading.live - (&leading == allocated.scope ? allocated.allocation.bytes : 0);
-    }
-    return 0;
-  }
-
-  const Ledger* ledger_ = nullptr;
-  RegularGaps gaps_;
-};
-
 class Planner {
  public:
   Planner(const Trace& trace, const StepMarks& wanted, const LedgerOptions& replay, uint64_t window_bytes,
-          PassPlan* passes)
-      : trace_(trace), wanted_(wanted), replay_(replay), window_bytes_(window_bytes), passes_(passes), found_(trace) {}
+          PassPlan* passes, KeptSearch* kept)
+      : trace_(trace),
+        wanted_(wanted),
+        replay_(replay),
+        window_bytes_(window_bytes),
+        passes_(passes),
+        kept_(kept),
+        found_(trace, kept != nullptr ? &kept->marks : nullptr) {}
 
   StepPlan Run() {
     if (!wanted_.any() && wanted_.source != StepSource::kPeriodicity) {
@@ -105,7 +86,7 @@ class Planner {
     for (size_t i = 0; i < found_.candidates().size(); ++i) {
       const StepCandidate& candidate = found_.candidates()[i];
       if (candidate.source != wanted_.source) continue;
-      if (!name.empty() && candidate.name != name && candidate.name != StepCandidates::WithoutNumbers(name)) continue;
+      if (!name.empty() && candidate.name != name && candidate.name != MarkScan::WithoutNumbers(name)) continue;
       of_source.push_back(candidate);
       indices.push_back(i);
     }
@@ -272,16 +253,23 @@ class Planner {
     }
   }
 
+  // Goes on with `*replay`, if it is there and can go on, and makes a new one otherwise.
+  StreamReplay& Stream(std::unique_ptr<StreamReplay>* replay) const {
+    if (*replay == nullptr || !(*replay)->Continue()) {
+      *replay = std::make_unique<StreamReplay>(trace_, replay_);
+      if (kept_ != nullptr) (*replay)->KeepPlace();
+    }
+    (*replay)->Replay();
+    return **replay;
+  }
+
   // From the order of allocations, which takes a replay. `choice`: what the marks tell, as far as they do.
   void PlanByStream(StepChoice choice) {
-    GapsObserver gaps;
-    LedgerOptions options = replay_;
-    options.unseen_sites_only = true;
-    options.observers = {&gaps};
     if (passes_ != nullptr) passes_->Begin(Pass::kStream);
-    Ledger ledger(trace_, StepPlan(), options);
-    ledger.Replay();
-    const std::vector<GapFamily> families = gaps.gaps().Families();
+    std::unique_ptr<StreamReplay> own;
+    StreamReplay& stream = Stream(kept_ != nullptr ? &kept_->stream : &own);
+    const Ledger& ledger = stream.ledger();
+    const std::vector<GapFamily> families = stream.gaps().Families();
     const GapFamily* steps = RegularGaps::StepsOf(families);
     if (steps != nullptr && wanted_.any() && !Works(ledger, *steps)) {
       plan_.idle_rounds = steps->occurrences;
@@ -336,6 +324,7 @@ class Planner {
   const LedgerOptions& replay_;
   const uint64_t window_bytes_;
   PassPlan* const passes_;
+  KeptSearch* const kept_;
   StepCandidates found_;
   StepPlan plan_;
 };
@@ -343,10 +332,10 @@ class Planner {
 }  // namespace
 
 StepPlan PlanSteps(const Trace& trace, const StepMarks& wanted, const LedgerOptions& replay, uint64_t window_bytes,
-                   PassPlan* passes) {
+                   PassPlan* passes, KeptSearch* kept) {
   if (wanted.none()) return {};
   if (passes != nullptr) passes->Begin(Pass::kMarks);
-  return Planner(trace, wanted, replay, window_bytes, passes).Run();
+  return Planner(trace, wanted, replay, window_bytes, passes, kept).Run();
 }
 
 }  // namespace vramtrack
