@@ -19,9 +19,7 @@ struct PoolCode {
 // CuPy 14: cupy/cuda/memory.pyx and pinned_memory.pyx, compiled by Cython, which keeps the names of classes. RMM:
 // headers under rmm/mr, which are compiled into librmm and into the programs that use it.
 constexpr PoolCode kPools[] = {
-    {{"CuPy's memory pool", "call cupy.cuda.set_allocator(cupy.cuda.malloc_async)", "arrays"},
-     "/cupy/cuda/memory.",
-     "MemoryPool"},
+    {{"CuPy's memory pool", "call vramtrack.trace_cupy()", "arrays"}, "/cupy/cuda/memory.", "MemoryPool"},
     {{"CuPy's pinned-memory pool", "call cupy.cuda.set_pinned_memory_allocator(None)", "blocks"},
      "/cupy/cuda/pinned_memory.",
      "MemoryPool"},

@@ -20,7 +20,7 @@ After the job, `load` reads the trace, `diff` compares two runs, and `check` jud
     for leak in trace.leaks:
         print(leak.line, leak.rate)
 
-`start` and `stop` record a part of a program that was started without vramtrack. `holders` asks the tracer which Python objects hold the memory at this moment. `where` names the program and its libraries.
+`start` and `stop` record a part of a program that was started without vramtrack. `trace_cupy` records CuPy's arrays. `holders` asks the tracer which Python objects hold the memory at this moment. `where` names the program and its libraries.
 `vramtrack.integrations` has callbacks for trainers, and `%load_ext vramtrack` adds `%%vramtrack` to notebooks. Nothing is imported
 before it is used.
 """
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._check import Check, CheckedRule, CheckFinding, check
+    from ._cupy import trace_cupy
     from ._diff import Change, Diff, diff
     from ._installation import Installation, where
     from ._program import VramtrackError
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 _PLACES = {
     name: module for module, names in {
         "_check": "Check CheckFinding CheckedRule check",
+        "_cupy": "trace_cupy",
         "_diff": "Change Diff diff",
         "_installation": "Installation where",
         "_program": "VramtrackError",
@@ -58,7 +60,7 @@ _PLACES = {
 __all__ = [
     "Change", "Check", "CheckFinding", "CheckedRule", "Device", "Diff", "Event", "Finding", "Frame", "Installation", "Process",
     "Site", "Steps", "TimelineBin", "Trace", "VramtrackError", "check", "diff", "holders", "load", "start", "step", "steps", "stop",
-    "where",
+    "trace_cupy", "where",
 ]
 
 

@@ -10,7 +10,7 @@ exported=$(nm -D --defined-only --extern-only "$library" | awk '$2 != "A" {sub(/
 hooked=$(sed -nE 's/^VRAMTRACK_[A-Z_]+\(([A-Za-z0-9_]+),.*/\1/p' "$@" | sort)
 [[ $(wc -l <<<"$hooked") -gt 150 ]] || { echo "the table has only: $hooked"; exit 1; }
 [[ -z $(uniq -d <<<"$hooked") ]] || { echo "twice in the table: $(uniq -d <<<"$hooked")"; exit 1; }
-diff <(printf '%s\n' "$hooked" vramtrack_holders vramtrack_recorder vramtrack_start vramtrack_step vramtrack_stop dlclose dlmopen dlopen dlsym InitializeInjection InitializeInjectionNvtx2 InitializeInjectionNvtxExtension | sort) <(echo "$exported") ||
+diff <(printf '%s\n' "$hooked" vramtrack_cupy_allocated vramtrack_cupy_begin vramtrack_cupy_freeing vramtrack_cupy_grown vramtrack_holders vramtrack_recorder vramtrack_start vramtrack_step vramtrack_stop dlclose dlmopen dlopen dlsym InitializeInjection InitializeInjectionNvtx2 InitializeInjectionNvtxExtension | sort) <(echo "$exported") ||
   { echo "exports differ from the table"; exit 1; }
 
 # Both versions of dlsym; every other name without one, or it would not stand for CUDA's versioned names.
