@@ -28,8 +28,18 @@ constexpr size_t kMaxRunIdBytes = 129;
 char command[kMaxCommandBytes];
 char link_target[PATH_MAX];
 
+// A program that has given itself a name, as Ray's workers do, has overwritten its arguments with the name and zeros.
+// Returns the bytes of the name; `bytes` for arguments.
+int NameBytes(int bytes) {
+  const int name = static_cast<int>(strnlen(command, static_cast<size_t>(bytes))) + 1;
+  for (int at = name; at < bytes; ++at) {
+    if (command[at] != '\0') return bytes;
+  }
+  return bytes - name > 1 ? name : bytes;
+}
+
 void WriteCommand(MessageWriter* out) {
-  const int bytes = ReadSmallFile("/proc/self/cmdline", command, sizeof command);
+  const int bytes = NameBytes(ReadSmallFile("/proc/self/cmdline", command, sizeof command));
   for (int at = 0; at < bytes; at += static_cast<int>(strlen(command + at)) + 1) {
     // An empty argument is an argument.
     out->Bytes(schema::process_field::command, command + at, strlen(command + at));

@@ -31,6 +31,22 @@ void AddModuleWarnings(const Symbolizer& symbolizer, std::vector<std::string>* w
 
 namespace {
 
+// Under MPS several processes share the context's memory, and each may have a limit of its own.
+void AddMps(const std::string& path, const TracedProcess& process, std::vector<std::string>* warnings) {
+  std::string folder, limit;
+  for (const auto& [name, value] : process.environment) {
+    if (name == "CUDA_MPS_PIPE_DIRECTORY") folder = value;
+    if (name == "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT") limit = value;
+  }
+  if (folder.empty() && limit.empty()) return;
+  std::string text = absl::StrCat(path, ": the process uses its devices through MPS");
+  if (!folder.empty()) absl::StrAppend(&text, " (CUDA_MPS_PIPE_DIRECTORY=", folder, ")");
+  if (!limit.empty()) {
+    absl::StrAppend(&text, ", which limits its memory on a device (CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=", limit, ")");
+  }
+  warnings->push_back(std::move(text));
+}
+
 std::string Seconds(double seconds) { return absl::StrFormat("%.2g s", seconds); }
 
 }  // namespace
@@ -70,6 +86,7 @@ void AddTraceWarnings(const Trace& trace, const Ledger& ledger, const FailureLog
   for (const auto& [name, reason] : trace.definitions().process.unseen) {
     warnings->push_back(absl::StrCat(path, ": ", name, " ", UnseenText(reason)));
   }
+  AddMps(path, trace.definitions().process, warnings);
   if (failures.count() > failures.all().size()) {
     warnings->push_back(absl::StrCat(path, ": ", failures.count(),
                                      " allocations failed for lack of memory; the first and the last ",
