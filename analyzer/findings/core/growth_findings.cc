@@ -257,6 +257,7 @@ void DescribeGrowth(const ProcessAnalysis& analysis, ReportDevice* device) {
     if (!live.stopped && unexplained > kUnexplainedShare * live.report.bytes_per_step &&
         IsMaterial({unexplained, 0, {}, {}}, run)) {
       device->unexplained_growth = unexplained;
+      if (!live_refused.empty()) live_refused = "no allocation site explains it";
     }
     if (live_refused.empty() && sources.leaking < (1 - kMainShare) * grown) {
       // Part of it will not go on: how much is between what leaks and all.
