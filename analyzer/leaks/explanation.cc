@@ -165,9 +165,9 @@ class Explainer {
                              FormatByteCount(static_cast<double>(b.to_bytes)) + " in the " +
                              Count(b.span.size(), step_) + " up to " + step_ + " " + StepName(b.span.end - 1);
     if (b.with_inputs) {
-      return rose + ", but the other allocations of these " + step_ +
-             "s grow alike: " + (b.more_objects ? "more inputs look" : "growing inputs look") + " the same, and more " +
-             step_ + "s do not help";
+      return rose + ", but the other allocations of these " + step_ + "s grow alike: " +
+             (b.more_objects ? "more inputs look the same" : "a growing buffer looks the same as growing inputs") +
+             ", and more " + step_ + "s do not help";
     }
     std::string why = ": too few " + step_ + "s to distinguish a buffer that grows without end from one that is freed";
     if (b.resets > 0) why = ", and such a buffer was freed " + Count(b.resets, "time") + " before";
