@@ -24,8 +24,8 @@ class CommandParser {
   // `usage` is the text after "Usage: vramtrack ". `summary` is one or two sentences in the imperative.
   CommandParser(const std::string& command, const std::string& usage, const std::string& summary);
 
-  // Adds an option that is stored in `*to`. `names` is, for example, "-o,--output"; `value` is the placeholder for the
-  // value in --help.
+  // Adds an option that is stored in `*to`. `names` is, for example, "-o,--output"; `value` is the name
+  // of its value in --help, such as "DIR".
   template <typename T>
   CLI::Option* Option(const std::string& names, const std::string& value, T* to, const std::string& text) {
     help_.push_back({names, value, text});

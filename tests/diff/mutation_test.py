@@ -142,7 +142,7 @@ def built(folder, options):
     if not known:
         try:
             program.set_result(build(folder, options))
-        except BaseException as error:  # whoever waits for it is to know
+        except BaseException as error:  # also for the thread that waits for this program
             program.set_exception(error)
     return program.result()
 

@@ -190,10 +190,11 @@ std::optional<ReportHolder> HolderFindings::DescribeSite(const std::vector<SiteI
     birth_steps.insert(held->birth_step);
     facts.flags |= FlagsOnPath(held->flags, steps->second);
   }
-  facts.numbers = std::all_of(walk.blocks.begin(), walk.blocks.end(), [&](const WalkedBlock& block) {
-    const auto steps = steps_of.find(block.path);
-    return steps == steps_of.end() || !IsHeldBy(first, steps->second) || IsOneNumber(walk, block);
-  });
+  // Only leaks get a hint, and a walk may have met many blocks.
+  facts.numbers = leak && std::all_of(walk.blocks.begin(), walk.blocks.end(), [&](const WalkedBlock& block) {
+                    const auto steps = steps_of.find(block.path);
+                    return steps == steps_of.end() || !IsHeldBy(first, steps->second) || IsOneNumber(walk, block);
+                  });
   if (analysis_.plan().has_steps() || analysis_.plan().has_windows()) facts.birth_steps = birth_steps.size();
   holder.hint = HolderHint(first, holder, facts);
   return holder;

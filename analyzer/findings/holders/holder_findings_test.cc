@@ -151,7 +151,7 @@ TEST(HolderFindings, GrowthBelowTheLimitOfAContainerMayEnd) {
             std::string::npos);
 }
 
-// The hint for a list of tensors, the last of which has these sizes and the others none.
+// Returns the hint for a leaking list of tensors. All have one number each, but the last one, which has these sizes.
 std::string HintForListOf(const std::vector<uint64_t>& last) {
   Job job;
   job.Run(60);
