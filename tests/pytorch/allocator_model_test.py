@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 
+import forking_python
 import under_test
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -50,23 +51,25 @@ PREALLOCATED_SHARE = 0.05
 class Runs:
     """Traced runs of the workloads, each made once."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, pythons):
         self.folder = folder
+        self.pythons = pythons
         self.made = {}
 
     def run(self, workload, **extra):
         key = workload, tuple(sorted(extra.items()))
         if key not in self.made:
-            self.made[key] = self.make(workload, extra, os.path.join(self.folder, str(len(self.made))))
+            self.made[key] = self.make(workload, extra)
         return self.made[key]
 
-    def make(self, workload, extra, trace):
+    def make(self, workload, extra):
         environment = dict(os.environ, SIMCUDA_BACKED="0", PYTHONDONTWRITEBYTECODE="1", OMP_NUM_THREADS="1",
-                           VRAMTRACK_OUTPUT=trace + ".vtrace", **extra)
+                           VRAMTRACK_OUTPUT=os.path.join(self.folder, "%p.vtrace"), **extra)
         environment["LD_PRELOAD"] = under_test.preloaded(environment)
-        done = subprocess.run([sys.executable, WORKLOAD, workload], env=environment, stdout=subprocess.PIPE, text=True,
-                              timeout=TIMEOUT_S, check=True)
-        return trace + ".vtrace", json.loads(done.stdout.splitlines()[-1])
+        done = self.pythons.run([WORKLOAD, workload], environment, TIMEOUT_S)
+        if done.exit_code != 0:
+            raise RuntimeError("exit code %d: %s" % (done.exit_code, done.stderr[-2000:]))
+        return os.path.join(self.folder, "%d.vtrace" % done.pid), json.loads(done.stdout.splitlines()[-1])
 
 
 def check_model(trace, *settings):
@@ -181,8 +184,8 @@ def out_of_memory(runs, verdict):
 
 def main():
     verdict = Verdict()
-    with tempfile.TemporaryDirectory() as folder:
-        runs = Runs(folder)
+    with tempfile.TemporaryDirectory() as folder, forking_python.Pythons() as pythons:
+        runs = Runs(folder, pythons)
         for check in (same_as_pytorch, with_settings, foretold, preallocated, advised, out_of_memory):
             print(check.__name__)
             check(runs, verdict)

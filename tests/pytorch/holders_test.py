@@ -15,6 +15,7 @@ import sys
 import tempfile
 from typing import List, NamedTuple, Optional
 
+import forking_python
 import under_test
 
 SCRIPTS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "holders")
@@ -140,14 +141,14 @@ def check_requests(folder):
     return Result(wrong)
 
 
-def run_once(folder, name, argument, holders):
+def run_once(pythons, folder, name, argument, holders):
     """(what the script printed, the report)"""
+    environment = traced_environment(os.path.join(folder, "%p.vtrace"), holders)
+    ran = pythons.run([os.path.join(SCRIPTS, name + ".py")] + ([argument] if argument else []), environment, TIMEOUT_S)
+    if ran.exit_code != 0:
+        raise Crash("exit code %d: %s" % (ran.exit_code, ran.stderr[-2000:]))
     trace = os.path.join(folder, "%s-%s-%s.vtrace" % (name, argument or "leaky", holders))
-    command = [sys.executable, os.path.join(SCRIPTS, name + ".py")] + ([argument] if argument else [])
-    ran = subprocess.run(command, env=traced_environment(trace, holders), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                         stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
-    if ran.returncode != 0:
-        raise Crash("exit code %d: %s" % (ran.returncode, ran.stderr[-2000:]))
+    os.rename(os.path.join(folder, "%d.vtrace" % ran.pid), trace)
     made = subprocess.run([under_test.VRAMTRACK, "report", "--format", "json", "--top", "1000", trace], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
     if made.returncode not in (0, 3):
@@ -159,26 +160,26 @@ def differences(known, seen):
     return ["%s: %d bytes, and should be %d" % (name, seen.get(name, 0), size) for name, size in known.items() if seen.get(name, 0) != size]
 
 
-def check_categories(folder, name):
+def check_categories(pythons, folder, name):
     """What the walk says of a model's memory must be what PyTorch says of it, to the byte."""
-    printed, report = run_once(folder, name, "", "exit")
+    printed, report = run_once(pythons, folder, name, "", "exit")
     known, held = json.loads(printed), report["devices"][0]["held"]
     wrong = differences(known["categories"], {c["name"]: c["bytes"] for c in held["categories"] if c["source"] == "walk"})
     return Result(wrong + differences(known.get("modules", {}), {part["name"]: part["bytes"] for part in held["modules"]}))
 
 
-def check_mem_tracker(folder, moment):
+def check_mem_tracker(pythons, folder, moment):
     """So must it be in the middle of a step. PyTorch's tracker does not know which activations are saved for backward."""
-    printed, report = run_once(folder, "mem_tracker", moment, "request")
+    printed, report = run_once(pythons, folder, "mem_tracker", moment, "request")
     known = json.loads(printed)
     seen = {c["name"]: c["bytes"] for c in report["devices"][0]["held"]["categories"] if c["source"] == "walk"}
     seen["activations"] = seen.get("saved_for_backward", 0) + seen.get("named", 0)
     return Result(differences({name: size for name, size in known.items() if name not in ("asked", "allocated")}, seen))
 
 
-def check_exit_only(folder):
+def check_exit_only(pythons, folder):
     """A walk at the end of the program must know the file of its main module, and how many results a cache has."""
-    _, report = run_once(folder, "lru_cache", "", "exit")
+    _, report = run_once(pythons, folder, "lru_cache", "", "exit")
     holder = [site["holder"] for site in report["sites"] if site["id"] == report["ranking"][0]][0]
     found = os.path.basename(holder["file"] or ""), holder["count"]
     return Result([] if found == ("lru_cache.py", STEPS) else ["the file and the entries are %s" % (found,)])
@@ -205,24 +206,25 @@ def main():
     runs = [run for run in runs if not under_test.OWN_PYTORCH or run[0] not in ("mem_tracker", "sharded")]
     if asked:
         runs = [run for run in runs if run[0] in asked or "%s:%s" % (run[0], run[1].lstrip("-")) in asked]
-    folder_of_caller = os.environ.get("KEEP")
     results = []
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as executor:
+    with tempfile.TemporaryDirectory() as temporary, forking_python.Pythons() as pythons, \
+            concurrent.futures.ThreadPoolExecutor(2) as executor:
+        folder = os.environ.get("KEEP", temporary)
 
         def check(run):
             name, argument = run
             try:
                 if name in ("categories", "sharded"):
-                    return check_categories(folder_of_caller or folder, name)
+                    return check_categories(pythons, folder, name)
                 if name == "mem_tracker":
-                    return check_mem_tracker(folder_of_caller or folder, argument)
+                    return check_mem_tracker(pythons, folder, argument)
                 if name == "lru_cache" and argument == "exit":
-                    return check_exit_only(folder_of_caller or folder)
+                    return check_exit_only(pythons, folder)
                 if name == "below_limit":
-                    return check_below_limit(run_once(folder_of_caller or folder, name, argument, "all")[1])
+                    return check_below_limit(run_once(pythons, folder, name, argument, "all")[1])
                 if name == "asking":
-                    return check_requests(folder_of_caller or folder)
-                _, report = run_once(folder_of_caller or folder, name, argument, "all" if holders else "")
+                    return check_requests(folder)
+                _, report = run_once(pythons, folder, name, argument, "all" if holders else "")
                 return check_clean(report) if argument else check_leak(report, table[name], holders)
             except Exception as error:
                 return Result([str(error)], crashed=True, named=None if argument or name not in table else False)

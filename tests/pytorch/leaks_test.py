@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+import forking_python
 import under_test
 
 LEAKS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "leaks")
@@ -41,19 +42,16 @@ def line_in(script, site):
     return None
 
 
-def report_on(script, variant, folder):
+def report_on(pythons, script, variant, folder):
     """(report, what the script printed) of one traced run."""
-    trace = os.path.join(folder, "%s-%s.vtrace" % (os.path.basename(script), variant))
-    environment = dict(os.environ, VRAMTRACK_OUTPUT=trace, SIMCUDA_BACKED="0", OMP_NUM_THREADS="1",
+    environment = dict(os.environ, VRAMTRACK_OUTPUT=os.path.join(folder, "%p.vtrace"), SIMCUDA_BACKED="0", OMP_NUM_THREADS="1",
                        PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=under_test.MODULE,
                        LD_PRELOAD=under_test.preloaded(os.environ))
-    # Let threads of autograd come to rest before the interpreter ends: see cases/watch.py.
-    start = "import runpy, sys, time; sys.argv = sys.argv[1:]; sys.path.insert(0, %r); " \
-            "runpy.run_path(sys.argv[0], run_name='__main__'); time.sleep(.2)" % LEAKS
-    ran = subprocess.run([sys.executable, "-c", start, script, variant], env=environment, stdin=subprocess.DEVNULL,
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
-    if ran.returncode != 0:
-        raise RuntimeError("exit code %d: %s" % (ran.returncode, ran.stderr[-2000:]))
+    ran = pythons.run([script, variant], environment, TIMEOUT_S)
+    if ran.exit_code != 0:
+        raise RuntimeError("exit code %d: %s" % (ran.exit_code, ran.stderr[-2000:]))
+    trace = os.path.join(folder, "%s-%s.vtrace" % (os.path.basename(script), variant))
+    os.rename(os.path.join(folder, "%d.vtrace" % ran.pid), trace)
     made = subprocess.run([under_test.VRAMTRACK, "report", "--format", "json", trace], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
     if made.returncode not in (0, 3):
@@ -66,8 +64,8 @@ def shown(site, script):
                                                         line_in(script, site), site["rate_bytes_per_step"])
 
 
-def what_is_wrong(script, variant, folder):
-    report, printed = report_on(script, variant, folder)
+def what_is_wrong(pythons, script, variant, folder):
+    report, printed = report_on(pythons, script, variant, folder)
     expected = {name: int(size) for name, size in re.findall(r"^expect (\w+) (\d+)$", printed, re.MULTILINE)}
     sites = {site["id"]: site for site in report["sites"]}
     leaks = [sites[i] for i in report["ranking"]]
@@ -105,10 +103,11 @@ def main():
     if len(sys.argv) > 1:
         runs = [tuple(argument.split(":")) for argument in sys.argv[1:]]
     failed = 0
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as executor:
+    with tempfile.TemporaryDirectory() as folder, forking_python.Pythons() as pythons, \
+            concurrent.futures.ThreadPoolExecutor(2) as executor:
         def check(run):
             try:
-                return what_is_wrong(os.path.join(LEAKS, run[0] + ".py"), run[1], os.environ.get("KEEP", folder))
+                return what_is_wrong(pythons, os.path.join(LEAKS, run[0] + ".py"), run[1], os.environ.get("KEEP", folder))
             except Exception as error:
                 return [str(error)]
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 
+import forking_python
 import under_test
 
 BAR = .95
@@ -17,16 +18,15 @@ RUNS = (("forward", "early"), ("forward", "late"), ("forward", "end", "marked"),
         ("backward", "end", "marked"), ("step", "end"))
 
 
-def categories(arguments, folder):
+def categories(pythons, arguments, folder):
     """({category: bytes} as the job has it, the peak of the report)."""
-    trace = os.path.join(folder, "-".join(arguments) + ".vtrace")
-    environment = dict(os.environ, VRAMTRACK_OUTPUT=trace, SIMCUDA_BACKED="0", OMP_NUM_THREADS="1",
+    environment = dict(os.environ, VRAMTRACK_OUTPUT=os.path.join(folder, "%p.vtrace"), SIMCUDA_BACKED="0", OMP_NUM_THREADS="1",
                        PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=under_test.MODULE,
                        LD_PRELOAD=under_test.preloaded(os.environ))
-    ran = subprocess.run([sys.executable, SCRIPT, *arguments], env=environment, stdin=subprocess.DEVNULL, timeout=120,
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if ran.returncode != 0:
-        raise RuntimeError("exit code %d: %s" % (ran.returncode, ran.stderr[-2000:]))
+    ran = pythons.run([SCRIPT, *arguments], environment)
+    if ran.exit_code != 0:
+        raise RuntimeError("exit code %d: %s" % (ran.exit_code, ran.stderr[-2000:]))
+    trace = os.path.join(folder, "%d.vtrace" % ran.pid)
     made = subprocess.run([under_test.VRAMTRACK, "report", "--format", "json", trace], stdout=subprocess.PIPE, text=True,
                           check=True, timeout=120)
     return json.loads(ran.stdout.splitlines()[-1]), json.loads(made.stdout)
@@ -47,9 +47,9 @@ def adds_up(report):
 
 def main():
     failed = False
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, forking_python.Pythons() as pythons:
         for arguments in RUNS:
-            truth, report = categories(arguments, os.environ.get("KEEP", folder))
+            truth, report = categories(pythons, arguments, os.environ.get("KEEP", folder))
             found = {part["name"]: part["bytes"] for part in report["devices"][0]["peak"]["categories"]}
             wrong = list(adds_up(report))
             spike = truth.pop("spike")
