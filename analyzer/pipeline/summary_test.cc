@@ -89,7 +89,7 @@ TEST_F(Summaries, SayWhatTheTraceSays) {
   for (const SyntheticShape shape : {SyntheticShape::kDriver, SyntheticShape::kPyTorch, SyntheticShape::kSites}) {
     SyntheticTrace wanted;
     wanted.shape = shape;
-    wanted.events = 20000;
+    wanted.events = 8000;
     traces.push_back(NewFile());
     ASSERT_TRUE(WriteSyntheticTrace(traces.back(), wanted));
   }
@@ -293,7 +293,7 @@ TEST_F(Summaries, WhateverTheyHoldNothingBreaks) {
       Gunzip(Summarize({WriteFile(RandomTrace(3, 2000, 2).trace.Finish())}).Write(), 1 << 30).bytes;
   std::mt19937 random(5);
   int read = 0, decoded = 0;
-  for (int round = 0; round < 600; ++round) {
+  for (int round = 0; round < 250; ++round) {
     std::string bad = message;
     for (uint32_t flips = 1 + random() % 4; flips > 0; --flips) {
       // Mostly behind the frames and stacks, where a summary goes on.

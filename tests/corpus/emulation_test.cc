@@ -65,8 +65,9 @@ TEST(Emulation, NamesCarryNoInformation) {
   Selection selection;
   selection.steps = {60};
   selection.seeds = 1;
+  size_t number = 0;
   for (RunSpec run : CaseRuns(selection)) {
-    if (run.variant == Variant::kFixed) continue;
+    if (run.variant == Variant::kFixed || ++number % 2 == 0) continue;
     const RunScore as_named = Score(run);
     run.options.naming.scramble = 77;
     const RunScore renamed = Score(run);
