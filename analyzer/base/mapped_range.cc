@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/base/mapped_range.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -18,6 +21,16 @@ struct Slot {
   std::atomic<const char*> path{nullptr};
 };
 Slot slots[kSlots];
+std::atomic<uint64_t> replaced_ends{0};
+const uintptr_t page_mask = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE)) - 1;
+
+// The slot whose range has the address, or null. The last page of a file is mapped as a whole.
+const Slot* SlotOf(uintptr_t at) {
+  for (const Slot& slot : slots) {
+    if (at >= slot.begin && at < ((slot.end + page_mask) & ~page_mask)) return &slot;
+  }
+  return nullptr;
+}
 
 }  // namespace
 
@@ -51,13 +64,23 @@ MappedRange::~MappedRange() {
 }
 
 const char* PathMappedAt(const void* address) {
-  const auto at = reinterpret_cast<uintptr_t>(address);
-  for (const Slot& slot : slots) {
-    // The last page of a file is mapped as a whole.
-    constexpr uintptr_t kPage = 4096;
-    if (at >= slot.begin && at < ((slot.end + kPage - 1) & ~(kPage - 1))) return slot.path;
-  }
-  return nullptr;
+  const Slot* slot = SlotOf(reinterpret_cast<uintptr_t>(address));
+  return slot == nullptr ? nullptr : slot->path.load();
 }
+
+bool ReplaceLostEnd(const void* address) {
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  const Slot* slot = SlotOf(at);
+  if (slot == nullptr) return false;
+  const uintptr_t begin = at & ~page_mask, end = (slot->end + page_mask) & ~page_mask;
+  if (mmap(reinterpret_cast<void*>(begin), end - begin, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+      MAP_FAILED) {
+    return false;
+  }
+  ++replaced_ends;
+  return true;
+}
+
+uint64_t ReplacedEnds() { return replaced_ends; }
 
 }  // namespace vramtrack

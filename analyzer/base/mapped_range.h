@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds the file that a mapped address belongs to. If a file is truncated while it is mapped, reading it raises SIGBUS.
-// The signal handler uses this to name the file.
+// What a handler of SIGBUS needs: reading a file raises it if the file is truncated while it is mapped.
 #ifndef ANALYZER_BASE_MAPPED_RANGE_H_
 #define ANALYZER_BASE_MAPPED_RANGE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
 namespace vramtrack {
 
-// Registers a mapped range of memory for PathMappedAt, as long as the object lives. Movable. Thread-safe.
+// Registers a mapped range of memory for the functions below, as long as the object lives. Movable. Thread-safe.
 class MappedRange {
  public:
   MappedRange() = default;
@@ -29,6 +29,14 @@ class MappedRange {
 
 // Returns the path of the file that is mapped at `address`, or null if it is unknown. Async-signal-safe.
 const char* PathMappedAt(const void* address);
+
+// Puts zeros in place of a mapped file's lost end, from the page of `address` on, so that reading can go on. Returns
+// false if the address is of no registered range. Async-signal-safe.
+bool ReplaceLostEnd(const void* address);
+
+// Returns how often the function above has put zeros in place of something. Who reads files that may be truncated
+// compares this before and after, and must not use what was read if it has changed.
+uint64_t ReplacedEnds();
 
 }  // namespace vramtrack
 

@@ -24,6 +24,7 @@ constexpr size_t kSignalStackBytes = 64 << 10;
 constexpr uintptr_t kNearStackBytes = 1 << 20;  // a function whose frame is larger than that looks into it from its top
 
 std::atomic<void (*)()> end_instead{nullptr}, prepare_end{nullptr};
+std::atomic<bool> go_on_after_truncations{false};
 struct sigaction bus_before, segv_before;
 
 // One line, so that two threads that end at once do not mix theirs. Async-signal-safe.
@@ -53,6 +54,7 @@ void WriteLine(const char* what, const char* about) {
 }
 
 void OnBus(int signal_number, siginfo_t* info, void*) {
+  if (go_on_after_truncations && info->si_code == BUS_ADRERR && ReplaceLostEnd(info->si_addr)) return;
   const char* path = info->si_code == BUS_ADRERR ? PathMappedAt(info->si_addr) : nullptr;
   if (path != nullptr) End(": truncated while it was read (try again)", path);
   if (info->si_code == BUS_ADRERR) End("a file was truncated while it was read (try again)", "");
@@ -119,6 +121,8 @@ int RunToExitCode(const std::function<int()>& run) {
 }
 
 void EndFatallyWith(void (*end)()) { end_instead = end; }
+
+void GoOnAfterTruncations() { go_on_after_truncations = true; }
 
 void PrepareFatalEndWith(void (*prepare)()) { prepare_end = prepare; }
 

@@ -19,6 +19,10 @@ int RunToExitCode(const std::function<int()>& run);
 // async-signal-safe because signal handlers call it.
 void EndFatallyWith(void (*end)());
 
+// From now on, a file that is truncated while it is read does not end the process: it reads as zeros, and ReplacedEnds
+// says so.
+void GoOnAfterTruncations();
+
 // From now on, calls `prepare` before the line on stderr is written. The same holds for it as for `end`, except that it
 // returns. Null: no more.
 void PrepareFatalEndWith(void (*prepare)());

@@ -11,8 +11,10 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 
+#include "analyzer/base/mapped_range.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/ingest/mapped_file.h"
 
@@ -75,6 +77,20 @@ TEST(FatalEnd, OfAFileThatIsCutShort) {
                 return static_cast<int>(file->bytes()[10000]);
               }),
               testing::ExitedWithCode(2), "^vramtrack: .*/mapped: truncated while it was read.*\n$");
+}
+
+TEST(FatalEnd, GoesOnAfterATruncation) {
+  const std::string path = TestFolder() + "/mapped";
+  std::ofstream(path) << std::string(20000, 'x');
+  EXPECT_EXIT(Main([&path] {
+                GoOnAfterTruncations();
+                const auto file = MappedFile::Open(path);
+                std::filesystem::resize_file(path, 5000);
+                const std::string_view bytes = file->bytes();
+                const bool read = bytes[100] == 'x' && bytes[10000] == 0 && bytes[19999] == 0 && bytes[100] == 'x';
+                return read && ReplacedEnds() == 1 ? 7 : 8;
+              }),
+              testing::ExitedWithCode(7), "^$");
 }
 
 TEST(FatalEnd, LeavesNoUnfinishedFile) {

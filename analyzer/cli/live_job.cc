@@ -5,6 +5,9 @@
 #include <chrono>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "analyzer/base/mapped_range.h"
+#include "analyzer/cli/fatal_end.h"
 #include "analyzer/cli/holder_request.h"
 #include "analyzer/findings/core/known_findings.h"
 #include "analyzer/ingest/trace_choice.h"
@@ -20,6 +23,10 @@ constexpr size_t kMostSites = 200;
 // A job's own work comes first.
 constexpr double kShareOfProcessor = 0.1;
 
+absl::Status Truncated(const std::string& path) {
+  return absl::DataLossError(absl::StrCat(path, ": truncated while it was read (try again)"));
+}
+
 }  // namespace
 
 LiveJob::LiveJob(std::string target, std::string step_marks, CategoryRules categories,
@@ -29,7 +36,9 @@ LiveJob::LiveJob(std::string target, std::string step_marks, CategoryRules categ
       categories_(std::move(categories)),
       search_paths_(std::move(search_paths)),
       modules_(std::make_shared<ModuleStore>()),
-      sites_(kMostSites) {}
+      sites_(kMostSites) {
+  GoOnAfterTruncations();
+}
 
 absl::Status LiveJob::Find() {
   if (IsProcessNumber(target_)) {
@@ -67,7 +76,9 @@ LiveJob::Look LiveJob::ReportOn(KnownFindings* known, Clock::time_point began) c
   AnalyzeOptions analyze = OptionsOf();
   analyze.known = known;
   Look look;
+  const uint64_t replaced_ends = ReplacedEnds();
   look.report = Analyze(paths_, analyze);
+  if (ReplacedEnds() != replaced_ends) look.report = Truncated(target_);
   look.seconds = std::chrono::duration<double>(Clock::now() - began).count();
   return look;
 }
@@ -79,7 +90,15 @@ LiveJob::Look LiveJob::Read() {
   for (const std::string& path : paths_) {
     if (!known.Wants(path) || IsSummaryFile(path)) continue;
     // The report says what is wrong with a trace that cannot be read.
+    const uint64_t replaced_ends = ReplacedEnds();
     absl::StatusOr<ProcessFindings> findings = followed_.try_emplace(path, path).first->second.Look(analyze);
+    if (ReplacedEnds() != replaced_ends) {
+      followed_.erase(path);
+      Look look;
+      look.report = Truncated(path);
+      look.seconds = std::chrono::duration<double>(Clock::now() - began).count();
+      return look;
+    }
     if (findings.ok()) known.Add(path, *std::move(findings));
   }
   return ReportOn(&known, began);

@@ -20,7 +20,8 @@
 
 namespace vramtrack {
 
-// The traces of a job that may still run, read again and again. Thread-compatible.
+// The traces of a job that may still run, read again and again. Thread-compatible. Where there is one, a trace that is
+// truncated while it is read does not end the process: that look has an error.
 class LiveJob {
  public:
   // `target`: a process number, a trace or a folder of traces. The others are as in AnalyzeOptions.

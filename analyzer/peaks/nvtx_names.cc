@@ -128,7 +128,7 @@ std::string NvtxRanges::Text(Path path) const {
 }
 
 std::optional<NvtxRanges::Range> NvtxRanges::Of(const std::vector<SiteIndex>& sites) const {
-  const std::optional<SiteKeys::Most> most = sites_.MostFrequent(sites);
+  const std::optional<SiteKeyCounts::Most> most = sites_.MostFrequent(sites);
   if (!most || most->key == kNoRange) return std::nullopt;
   const Known& known = paths_[most->key];
   Range range = {Text(most->key), most->share, known.more ? std::vector<StackIndex>() : known.opened};
@@ -155,7 +155,7 @@ void MemoryNames::OnOtherEvent(const StreamEvent& event) {
 }
 
 std::optional<MemoryNames::Name> MemoryNames::Of(const std::vector<SiteIndex>& sites) const {
-  const std::optional<SiteKeys::Most> most = sites_.MostFrequent(sites);
+  const std::optional<SiteKeyCounts::Most> most = sites_.MostFrequent(sites);
   if (!most) return std::nullopt;
   const auto text = trace_.definitions().names.find(most->key);
   if (text == trace_.definitions().names.end() || text->second.empty()) return std::nullopt;

@@ -21,14 +21,14 @@ namespace vramtrack {
 
 // Counts keys by site, in order to say which one most of a site's objects have. Memory: `most` keys for each site;
 // further ones are counted without their key. Thread-compatible.
-class SiteKeys {
+class SiteKeyCounts {
  public:
   struct Most {
     uint32_t key = 0;
     double share = 0;  // of all that was counted for the sites, 0 to 1
   };
 
-  explicit SiteKeys(size_t most) : most_(most) {}
+  explicit SiteKeyCounts(size_t most) : most_(most) {}
 
   void Count(SiteIndex site, uint32_t key) {
     sites_.GrowTo(site);
@@ -136,7 +136,7 @@ class NvtxRanges final : public ReplayObserver {
   std::map<uint64_t, ThreadSlot> started_in_;
   IndexedVector<ThreadSlot, Thread> threads_;
   std::set<ThreadSlot> with_ranges_;  // threads that have open ranges
-  SiteKeys sites_{kPathsPerSite};
+  SiteKeyCounts sites_{kPathsPerSite};
 };
 
 // Counts the names that a program gives to its memory (nvtxMemRegionsName), by site. Thread-compatible.
@@ -161,7 +161,7 @@ class MemoryNames final : public ReplayObserver {
 
   const Trace& trace_;
   const Ledger* ledger_ = nullptr;
-  SiteKeys sites_{kNamesPerSite};
+  SiteKeyCounts sites_{kNamesPerSite};
 };
 
 }  // namespace vramtrack

@@ -1,50 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/findings/followed_process.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 #include <deque>
 #include <fstream>
 #include <string>
 #include <vector>
 
-#include "analyzer/base/testing/test_folder.h"
 #include "analyzer/findings/find_in_process.h"
+#include "analyzer/pipeline/testing/running_trace.h"
 #include "proto/job_builder.h"
 
 namespace vramtrack {
 namespace {
-
-// The trace of a process that runs, which this one pretends to be.
-class RunningTrace {
- public:
-  RunningTrace() : path_(folder_.WriteAs("job.vtrace", std::string(4096, '\0'))) {
-    const int file = open(path_.c_str(), O_RDWR | O_CLOEXEC);
-    map_ = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    close(file);
-    utsname here;
-    uname(&here);
-    job.trace().DefineProcess(0, static_cast<uint32_t>(getpid()), {"./job"}, -1, {}, here.nodename);
-    job.Device(uint64_t{80} << 30);
-  }
-  ~RunningTrace() { munmap(map_, 4096); }
-
-  const std::string& path() const { return path_; }
-  // Writes what the job has done so far: blocks, and journals of what is in none yet.
-  void Write() { std::ofstream(path_, std::ios::binary | std::ios::in) << job.Kill(); }
-  void Finish() { std::ofstream(path_, std::ios::binary) << job.Finish(); }
-
-  JobBuilder job = JobBuilder({}, 1000);
-
- private:
-  TestFolder folder_;
-  const std::string path_;
-  void* map_;
-};
 
 // A training loop: a loss is kept in each step, activations are not. A second thread allocates as well.
 class Training {

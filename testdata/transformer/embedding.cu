@@ -6,7 +6,7 @@
 namespace transformer {
 namespace {
 
-struct ForwardKernel {
+struct EmbeddingKernel {
   const int32_t* tokens;
   const float* token_table;
   const float* position_table;
@@ -56,7 +56,7 @@ struct PositionGradientKernel {
 
 void EmbeddingForward(const int32_t* tokens, int stride, const float* token_table, const float* position_table,
                       float* output, int rows, int length, int past, int dim) {
-  Launch(int64_t{rows} * dim, ForwardKernel{tokens, token_table, position_table, output, stride, length, past, dim});
+  Launch(int64_t{rows} * dim, EmbeddingKernel{tokens, token_table, position_table, output, stride, length, past, dim});
 }
 
 void EmbeddingBackward(const int32_t* tokens, const float* grad_output, float* grad_token_table,

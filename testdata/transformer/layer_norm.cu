@@ -8,7 +8,7 @@
 namespace transformer {
 namespace {
 
-struct ForwardKernel {
+struct LayerNormKernel {
   const float* input;
   const float* gamma;
   const float* beta;
@@ -30,7 +30,7 @@ struct ForwardKernel {
   }
 };
 
-struct InputGradientKernel {
+struct LayerNormInputGradientKernel {
   const float* input;
   const float* gamma;
   const float* statistics;
@@ -81,12 +81,12 @@ struct ParameterGradientKernel {
 
 void LayerNormForward(const float* input, const float* gamma, const float* beta, float* output, float* statistics,
                       int rows, int dim) {
-  Launch(rows, ForwardKernel{input, gamma, beta, output, statistics, dim});
+  Launch(rows, LayerNormKernel{input, gamma, beta, output, statistics, dim});
 }
 
 void LayerNormBackward(const float* input, const float* gamma, const float* statistics, const float* grad_output,
                        float* grad_input, float* grad_gamma, float* grad_beta, int rows, int dim) {
-  Launch(rows, InputGradientKernel{input, gamma, statistics, grad_output, grad_input, dim});
+  Launch(rows, LayerNormInputGradientKernel{input, gamma, statistics, grad_output, grad_input, dim});
   Launch(dim, ParameterGradientKernel{input, statistics, grad_output, grad_gamma, grad_beta, rows, dim});
 }
 

@@ -6,7 +6,7 @@
 namespace transformer {
 namespace {
 
-struct ForwardKernel {
+struct LinearKernel {
   const float* input;
   const float* weight;
   const float* bias;
@@ -22,7 +22,7 @@ struct ForwardKernel {
   }
 };
 
-struct InputGradientKernel {
+struct LinearInputGradientKernel {
   const float* weight;
   const float* grad_output;
   float* grad_input;
@@ -68,12 +68,12 @@ struct BiasGradientKernel {
 
 void LinearForward(const float* input, const float* weight, const float* bias, float* output, int rows, int in,
                    int out) {
-  Launch(int64_t{rows} * out, ForwardKernel{input, weight, bias, output, in, out});
+  Launch(int64_t{rows} * out, LinearKernel{input, weight, bias, output, in, out});
 }
 
 void LinearBackward(const float* input, const float* weight, const float* grad_output, float* grad_input,
                     float* grad_weight, float* grad_bias, int rows, int in, int out) {
-  Launch(int64_t{rows} * in, InputGradientKernel{weight, grad_output, grad_input, in, out});
+  Launch(int64_t{rows} * in, LinearInputGradientKernel{weight, grad_output, grad_input, in, out});
   Launch(int64_t{in} * out, WeightGradientKernel{input, grad_output, grad_weight, rows, in, out});
   if (grad_bias != nullptr) Launch(out, BiasGradientKernel{grad_output, grad_bias, rows, out});
 }

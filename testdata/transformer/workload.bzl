@@ -23,14 +23,23 @@ def _split(srcs):
     cuda = [s for s in srcs if s.endswith(".cu")]
     return cuda, [s for s in srcs if s not in cuda]
 
+def _one_file(name, cuda):
+    """A file that includes all these: nvcc takes two to three seconds for each file, and nine for all as one."""
+    native.genrule(
+        name = name.replace(".", "_"),
+        outs = [name],
+        cmd = "printf '#include \"%s\"\\n' " + " ".join([native.package_name() + "/" + src for src in cuda]) + " > $@",
+    )
+    return name
+
 def device_library(name, srcs, hdrs, deps = []):
     """Without a CUDA runtime, which each program brings: shared or static."""
     cuda, plain = _split(srcs)
     deps = deps + ["@local_cuda//:cuda_headers"]
     cuda_objects(
         name = name + "_objects",
-        srcs = cuda,
-        hdrs = hdrs,
+        srcs = [_one_file(name + "_kernels.cu", cuda)],
+        hdrs = hdrs + cuda,
         nvcc_copts = _NVCC_COPTS,
         deps = deps,
     )
@@ -43,20 +52,11 @@ def device_library(name, srcs, hdrs, deps = []):
     )
 
 def host_library(name, srcs, hdrs, deps = []):
-    """Without CUDA: each .cu file through a C++ file that includes it."""
+    """Without CUDA: the .cu files as C++."""
     cuda, plain = _split(srcs)
-    wrappers = []
-    for src in cuda:
-        wrapper = "host/" + src.replace(".cu", ".cc")
-        native.genrule(
-            name = name + "_" + src.replace(".", "_"),
-            outs = [wrapper],
-            cmd = "echo '#include \"%s/%s\"' > $@" % (native.package_name(), src),
-        )
-        wrappers.append(wrapper)
     cc_library(
         name = name,
-        srcs = plain + wrappers,
+        srcs = plain + [_one_file(name + "_kernels.cc", cuda)],
         hdrs = hdrs,
         textual_hdrs = cuda,
         copts = ["-g"],

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks that includes point one way: docs/architecture.md lists the folders from the ground up, and no file of one may
-include a header of a folder further up. Tests, and what they are built from (testing/), may include anything."""
+include a header of a folder further up. Tests, and what they are built from (testing/), may include anything.
+
+Also checks that no two types of a program have one name: the linker would take the functions of either for both."""
+import collections
 import os
 import re
 import subprocess
@@ -50,6 +53,35 @@ def problems(level, sources):
                 yield "%s: includes %s: the two sides know only proto/ of each other" % (path, included)
 
 
+NAMESPACE = re.compile(r"^(?:inline )?namespace ?([\w:]*) ?\{$")
+END_OF_NAMESPACE = re.compile(r"^\}  // namespace")
+TYPE = re.compile(r"^(?:class|struct|union) (?:[A-Z_]+ )?(\w+)(?: final)?(?: *:[^:]|\s*\{)")
+
+
+def types_of(path, text):
+    """The full names of the types that are defined outside of functions and other types."""
+    namespaces = []
+    for line in text.splitlines():
+        namespace, named = NAMESPACE.match(line), TYPE.match(line)
+        if namespace:
+            namespaces.append(namespace.group(1) or "the unnamed namespace of " + path)
+        elif END_OF_NAMESPACE.match(line) and namespaces:
+            namespaces.pop()
+        elif named:
+            yield "::".join(namespaces + [named.group(1)])
+
+
+def types_of_one_name(sources):
+    """A line for each type that has the name of another one of its side."""
+    defined = collections.defaultdict(set)
+    for path, text in sources:
+        for name in types_of(path, text):
+            defined[path.split("/")[0], name].add(path)
+    for (_, name), paths in sorted(defined.items()):
+        if len(paths) > 1:
+            yield "%s: defines %s, and so does %s" % (sorted(paths)[1], name, sorted(paths)[0])
+
+
 def main():
     os.chdir(ROOT)
     listed = subprocess.run(["git", "ls-files", "-z", "--", "proto", *SIDES], stdout=subprocess.PIPE, check=False)
@@ -63,7 +95,7 @@ def main():
             with open(path, encoding="utf-8") as file:
                 sources.append((path, file.read()))
     with open(PAGE, encoding="utf-8") as file:
-        found = sorted(set(problems(levels(file.read()), sources)))
+        found = sorted(set(problems(levels(file.read()), sources))) + list(types_of_one_name(sources))
     for line in found:
         print(line, file=sys.stderr)
     return 1 if found or not sources else 0

@@ -42,6 +42,18 @@ class CheckImportsTest(unittest.TestCase):
             self.assertTrue(check_imports.is_of_tests(path), path)
         self.assertFalse(check_imports.is_of_tests("analyzer/base/contest.cc"))
 
+    def test_two_types_of_one_name(self):
+        def found(*sources):
+            return list(check_imports.types_of_one_name(sources))
+
+        one = "namespace a {\nclass Keys {\n};\n}  // namespace a\n"
+        self.assertEqual(found(("analyzer/x.h", one), ("analyzer/y.h", one.replace("class Keys", "struct Keys final : Base"))),
+                         ["analyzer/y.h: defines a::Keys, and so does analyzer/x.h"])
+        self.assertEqual(found(("analyzer/x.h", one), ("analyzer/y.h", one.replace("a {", "b {"))), [])
+        self.assertEqual(found(("analyzer/x.h", one), ("interpose/y.h", one)), [])
+        hidden = "namespace a {\nnamespace {\nclass Keys {\n};\n}  // namespace\n}  // namespace a\n"
+        self.assertEqual(found(("analyzer/x.cc", hidden), ("analyzer/y.cc", hidden)), [])
+
 
 if __name__ == "__main__":
     unittest.main()
