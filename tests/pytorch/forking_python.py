@@ -44,7 +44,7 @@ class Pythons:
             process.stdout.close()
 
     def run(self, arguments, environment, timeout=120):
-        """Runs a script, the first of the arguments. Raises subprocess.TimeoutExpired after so many seconds."""
+        """Runs a script, the first of the arguments. Raises RuntimeError after so many seconds."""
         key = tuple(sorted(environment.items()))
         with self.lock:
             idle = self.idle.setdefault(key, [])
@@ -60,7 +60,7 @@ class Pythons:
             answer = process.stdout.readline()
             stop.cancel()
             if not answer:
-                raise subprocess.TimeoutExpired(arguments, timeout)
+                raise RuntimeError("%s: took longer than %d s, or the process that runs it ended" % (" ".join(arguments), timeout))
             with self.lock:
                 self.idle[key].append(process)
             printed = []
