@@ -11,6 +11,15 @@ def _by_folder(srcs):
         folders.setdefault(src.rpartition("/")[0], []).append(src)
     return folders
 
+def file_of_all(name, srcs):
+    """Declares a file that includes these of the package, and returns its name."""
+    native.genrule(
+        name = name.replace(".", "_"),
+        outs = [name],
+        cmd = "printf '#include \"%s\"\\n' " + " ".join([native.package_name() + "/" + src for src in srcs]) + " > $@",
+    )
+    return name
+
 def folder_library(name, srcs, apart = [], **kwargs):
     """A cc_library.
 
@@ -19,13 +28,7 @@ def folder_library(name, srcs, apart = [], **kwargs):
     together = [src for src in srcs if src not in apart]
     units = []
     for folder, files in _by_folder(together).items():
-        unit = name + "_" + (folder.replace("/", "_") or "folder") + ".unit.cc"
-        units.append(unit)
-        native.genrule(
-            name = unit.replace(".", "_"),
-            outs = [unit],
-            cmd = "printf '#include \"%s\"\\n' " + " ".join([native.package_name() + "/" + file for file in files]) + " > $@",
-        )
+        units.append(file_of_all(name + "_" + (folder.replace("/", "_") or "folder") + ".unit.cc", files))
     cc_library(
         name = name,
         srcs = select({

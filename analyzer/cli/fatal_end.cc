@@ -56,7 +56,7 @@ void WriteLine(const char* what, const char* about) {
 void OnBus(int signal_number, siginfo_t* info, void*) {
   if (go_on_after_truncations && info->si_code == BUS_ADRERR && ReplaceLostEnd(info->si_addr)) return;
   const char* path = info->si_code == BUS_ADRERR ? PathMappedAt(info->si_addr) : nullptr;
-  if (path != nullptr) End(": truncated while it was read (try again)", path);
+  if (path != nullptr) End(kTruncatedText, path);
   if (info->si_code == BUS_ADRERR) End("a file was truncated while it was read (try again)", "");
   sigaction(signal_number, &bus_before, nullptr);  // and the instruction is tried again
 }

@@ -9,6 +9,9 @@
 
 namespace vramtrack {
 
+// What is said of a file that was truncated while it was read, after its path.
+inline constexpr char kTruncatedText[] = ": truncated while it was read (try again)";
+
 // Installs the handlers. Call it once, on the main thread, before anything else.
 void InstallFatalEnds();
 

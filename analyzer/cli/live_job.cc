@@ -23,8 +23,10 @@ constexpr size_t kMostSites = 200;
 // A job's own work comes first.
 constexpr double kShareOfProcessor = 0.1;
 
-absl::Status Truncated(const std::string& path) {
-  return absl::DataLossError(absl::StrCat(path, ": truncated while it was read (try again)"));
+absl::Status Truncated(const std::string& path) { return absl::DataLossError(absl::StrCat(path, kTruncatedText)); }
+
+LiveJob::Look EndLook(absl::StatusOr<Report> report, Clock::time_point began) {
+  return {std::move(report), std::chrono::duration<double>(Clock::now() - began).count()};
 }
 
 }  // namespace
@@ -75,12 +77,10 @@ AnalyzeOptions LiveJob::OptionsOf() const {
 LiveJob::Look LiveJob::ReportOn(KnownFindings* known, Clock::time_point began) const {
   AnalyzeOptions analyze = OptionsOf();
   analyze.known = known;
-  Look look;
   const uint64_t replaced_ends = ReplacedEnds();
-  look.report = Analyze(paths_, analyze);
-  if (ReplacedEnds() != replaced_ends) look.report = Truncated(target_);
-  look.seconds = std::chrono::duration<double>(Clock::now() - began).count();
-  return look;
+  absl::StatusOr<Report> report = Analyze(paths_, analyze);
+  if (ReplacedEnds() != replaced_ends) report = Truncated(target_);
+  return EndLook(std::move(report), began);
 }
 
 LiveJob::Look LiveJob::Read() {
@@ -94,10 +94,7 @@ LiveJob::Look LiveJob::Read() {
     absl::StatusOr<ProcessFindings> findings = followed_.try_emplace(path, path).first->second.Look(analyze);
     if (ReplacedEnds() != replaced_ends) {
       followed_.erase(path);
-      Look look;
-      look.report = Truncated(path);
-      look.seconds = std::chrono::duration<double>(Clock::now() - began).count();
-      return look;
+      return EndLook(Truncated(path), began);
     }
     if (findings.ok()) known.Add(path, *std::move(findings));
   }

@@ -3,6 +3,7 @@
 
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library")
 load("//bazel:cuda.bzl", "cuda_objects")
+load("//bazel:whole_folders.bzl", "file_of_all")
 
 # What a tracer is to find in a stack stays there, with its line.
 _COPTS = [
@@ -23,22 +24,14 @@ def _split(srcs):
     cuda = [s for s in srcs if s.endswith(".cu")]
     return cuda, [s for s in srcs if s not in cuda]
 
-def _one_file(name, cuda):
-    """A file that includes all these: nvcc takes two to three seconds for each file, and nine for all as one."""
-    native.genrule(
-        name = name.replace(".", "_"),
-        outs = [name],
-        cmd = "printf '#include \"%s\"\\n' " + " ".join([native.package_name() + "/" + src for src in cuda]) + " > $@",
-    )
-    return name
-
 def device_library(name, srcs, hdrs, deps = []):
     """Without a CUDA runtime, which each program brings: shared or static."""
     cuda, plain = _split(srcs)
     deps = deps + ["@local_cuda//:cuda_headers"]
     cuda_objects(
         name = name + "_objects",
-        srcs = [_one_file(name + "_kernels.cu", cuda)],
+        # nvcc takes two to three seconds for each file, and nine for all as one.
+        srcs = [file_of_all(name + "_kernels.cu", cuda)],
         hdrs = hdrs + cuda,
         nvcc_copts = _NVCC_COPTS,
         deps = deps,
@@ -56,7 +49,7 @@ def host_library(name, srcs, hdrs, deps = []):
     cuda, plain = _split(srcs)
     cc_library(
         name = name,
-        srcs = plain + [_one_file(name + "_kernels.cc", cuda)],
+        srcs = plain + [file_of_all(name + "_kernels.cc", cuda)],
         hdrs = hdrs,
         textual_hdrs = cuda,
         copts = ["-g"],

@@ -72,14 +72,16 @@ def types_of(path, text):
 
 
 def types_of_one_name(sources):
-    """A line for each type that has the name of another one of its side."""
+    """A line for each type that has the name of another one of its side, or of proto/, which is part of each."""
     defined = collections.defaultdict(set)
     for path, text in sources:
+        top = path.split("/")[0]
         for name in types_of(path, text):
-            defined[path.split("/")[0], name].add(path)
-    for (_, name), paths in sorted(defined.items()):
-        if len(paths) > 1:
-            yield "%s: defines %s, and so does %s" % (sorted(paths)[1], name, sorted(paths)[0])
+            for side in (SIDES if top == "proto" else (top,)):
+                defined[side, name].add(path)
+    found = {(name, tuple(sorted(paths))) for (_, name), paths in defined.items() if len(paths) > 1}
+    for name, paths in sorted(found):
+        yield "%s: defines %s, and so does %s" % (paths[1], name, paths[0])
 
 
 def main():

@@ -51,6 +51,8 @@ class CheckImportsTest(unittest.TestCase):
                          ["analyzer/y.h: defines a::Keys, and so does analyzer/x.h"])
         self.assertEqual(found(("analyzer/x.h", one), ("analyzer/y.h", one.replace("a {", "b {"))), [])
         self.assertEqual(found(("analyzer/x.h", one), ("interpose/y.h", one)), [])
+        self.assertEqual(found(("interpose/x.h", one), ("proto/y.h", one)), ["proto/y.h: defines a::Keys, and so does interpose/x.h"])
+        self.assertEqual(len(found(("proto/x.h", one), ("proto/y.h", one))), 1)
         hidden = "namespace a {\nnamespace {\nclass Keys {\n};\n}  // namespace\n}  // namespace a\n"
         self.assertEqual(found(("analyzer/x.cc", hidden), ("analyzer/y.cc", hidden)), [])
 
