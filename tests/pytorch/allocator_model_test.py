@@ -63,13 +63,8 @@ class Runs:
         return self.made[key]
 
     def make(self, workload, extra):
-        environment = dict(os.environ, SIMCUDA_BACKED="0", PYTHONDONTWRITEBYTECODE="1", OMP_NUM_THREADS="1",
-                           VRAMTRACK_OUTPUT=os.path.join(self.folder, "%p.vtrace"), **extra)
-        environment["LD_PRELOAD"] = under_test.preloaded(environment)
-        done = self.pythons.run([WORKLOAD, workload], environment, TIMEOUT_S)
-        if done.exit_code != 0:
-            raise RuntimeError("exit code %d: %s" % (done.exit_code, done.stderr[-2000:]))
-        return os.path.join(self.folder, "%d.vtrace" % done.pid), json.loads(done.stdout.splitlines()[-1])
+        trace, printed = self.pythons.traced([WORKLOAD, workload], self.folder, TIMEOUT_S, **extra)
+        return trace, json.loads(printed.splitlines()[-1])
 
 
 def check_model(trace, *settings):

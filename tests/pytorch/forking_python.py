@@ -16,6 +16,8 @@ import threading
 import time
 from typing import NamedTuple
 
+import under_test
+
 FOLDER = os.path.dirname(os.path.realpath(__file__))
 
 
@@ -68,6 +70,16 @@ class Pythons:
                 with open(path, encoding="utf-8") as file:
                     printed.append(file.read())
         return Finished(*json.loads(answer), *printed)
+
+    def traced(self, arguments, folder, timeout=120, **more):
+        """Runs a script traced, with these variables too. Returns the path of its trace in the folder, and what it printed."""
+        ran = self.run(arguments, under_test.traced_environment(os.path.join(folder, "%p.vtrace"), **more), timeout)
+        if ran.exit_code != 0:
+            raise RuntimeError("exit code %d: %s" % (ran.exit_code, ran.stderr[-2000:]))
+        words = [os.path.basename(argument) for argument in arguments] + [str(ran.pid)]
+        trace = os.path.join(folder, "-".join(words) + ".vtrace")
+        os.rename(os.path.join(folder, "%d.vtrace" % ran.pid), trace)
+        return trace, ran.stdout
 
     def start(self, environment):
         command = "import sys; sys.path.insert(0, %r); import forking_python; forking_python.serve()" % FOLDER

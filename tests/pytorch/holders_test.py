@@ -55,19 +55,6 @@ def read_table():
     return {script: Expected(re.compile(path), how, None if hint == "-" else re.compile(hint)) for script, path, how, hint in rows}
 
 
-class Crash(Exception):
-    pass
-
-
-def traced_environment(trace, holders):
-    environment = dict(os.environ, VRAMTRACK_OUTPUT=trace, SIMCUDA_BACKED="0", OMP_NUM_THREADS="1",
-                       PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=under_test.MODULE,
-                       LD_PRELOAD=under_test.preloaded(os.environ))
-    if holders:
-        environment["VRAMTRACK_HOLDERS"] = holders
-    return environment
-
-
 def shown(site):
     frames = ["%s:%s" % (os.path.basename(frame["file"] or "?"), frame["line"]) for frame in site["frames"]
               if frame["language"] == "python"]
@@ -124,8 +111,8 @@ def check_requests(folder):
     trace = os.path.join(folder, "asking.vtrace")
     command = [sys.executable, os.path.join(SCRIPTS, "asking.py")]
     wrong = []
-    with subprocess.Popen(command, env=traced_environment(trace, "request"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True) as job:
+    with subprocess.Popen(command, env=under_test.traced_environment(trace, VRAMTRACK_HOLDERS="request"), stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as job:
         asked = job.stdout.readline()
         if asked != "True\n":
             wrong.append("vramtrack.holders() said %r" % asked)
@@ -143,17 +130,13 @@ def check_requests(folder):
 
 def run_once(pythons, folder, name, argument, holders):
     """(what the script printed, the report)"""
-    environment = traced_environment(os.path.join(folder, "%p.vtrace"), holders)
-    ran = pythons.run([os.path.join(SCRIPTS, name + ".py")] + ([argument] if argument else []), environment, TIMEOUT_S)
-    if ran.exit_code != 0:
-        raise Crash("exit code %d: %s" % (ran.exit_code, ran.stderr[-2000:]))
-    trace = os.path.join(folder, "%s-%s-%s.vtrace" % (name, argument or "leaky", holders))
-    os.rename(os.path.join(folder, "%d.vtrace" % ran.pid), trace)
+    trace, printed = pythons.traced([os.path.join(SCRIPTS, name + ".py")] + ([argument] if argument else []), folder, TIMEOUT_S,
+                                    **({"VRAMTRACK_HOLDERS": holders} if holders else {}))
     made = subprocess.run([under_test.VRAMTRACK, "report", "--format", "json", "--top", "1000", trace], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
     if made.returncode not in (0, 3):
-        raise Crash("report: exit code %d: %s" % (made.returncode, made.stderr))
-    return ran.stdout, json.loads(made.stdout)
+        raise RuntimeError("report: exit code %d: %s" % (made.returncode, made.stderr))
+    return printed, json.loads(made.stdout)
 
 
 def differences(known, seen):

@@ -44,19 +44,12 @@ def line_in(script, site):
 
 def report_on(pythons, script, variant, folder):
     """(report, what the script printed) of one traced run."""
-    environment = dict(os.environ, VRAMTRACK_OUTPUT=os.path.join(folder, "%p.vtrace"), SIMCUDA_BACKED="0", OMP_NUM_THREADS="1",
-                       PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=under_test.MODULE,
-                       LD_PRELOAD=under_test.preloaded(os.environ))
-    ran = pythons.run([script, variant], environment, TIMEOUT_S)
-    if ran.exit_code != 0:
-        raise RuntimeError("exit code %d: %s" % (ran.exit_code, ran.stderr[-2000:]))
-    trace = os.path.join(folder, "%s-%s.vtrace" % (os.path.basename(script), variant))
-    os.rename(os.path.join(folder, "%d.vtrace" % ran.pid), trace)
+    trace, printed = pythons.traced([script, variant], folder, TIMEOUT_S)
     made = subprocess.run([under_test.VRAMTRACK, "report", "--format", "json", trace], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
     if made.returncode not in (0, 3):
         raise RuntimeError("report: exit code %d: %s" % (made.returncode, made.stderr))
-    return json.loads(made.stdout), ran.stdout
+    return json.loads(made.stdout), printed
 
 
 def shown(site, script):

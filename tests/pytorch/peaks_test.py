@@ -20,16 +20,10 @@ RUNS = (("forward", "early"), ("forward", "late"), ("forward", "end", "marked"),
 
 def categories(pythons, arguments, folder):
     """({category: bytes} as the job has it, the peak of the report)."""
-    environment = dict(os.environ, VRAMTRACK_OUTPUT=os.path.join(folder, "%p.vtrace"), SIMCUDA_BACKED="0", OMP_NUM_THREADS="1",
-                       PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=under_test.MODULE,
-                       LD_PRELOAD=under_test.preloaded(os.environ))
-    ran = pythons.run([SCRIPT, *arguments], environment)
-    if ran.exit_code != 0:
-        raise RuntimeError("exit code %d: %s" % (ran.exit_code, ran.stderr[-2000:]))
-    trace = os.path.join(folder, "%d.vtrace" % ran.pid)
+    trace, printed = pythons.traced([SCRIPT, *arguments], folder)
     made = subprocess.run([under_test.VRAMTRACK, "report", "--format", "json", trace], stdout=subprocess.PIPE, text=True,
                           check=True, timeout=120)
-    return json.loads(ran.stdout.splitlines()[-1]), json.loads(made.stdout)
+    return json.loads(printed.splitlines()[-1]), json.loads(made.stdout)
 
 
 def adds_up(report):

@@ -14,3 +14,9 @@ OWN_PYTORCH = "VRAMTRACK_OWN_PYTORCH" in os.environ
 def preloaded(environment):
     """LD_PRELOAD with the tracer before what is there."""
     return ":".join([LIBRARY] + environment.get("LD_PRELOAD", "").split())
+
+
+def traced_environment(output, **more):
+    """The environment of a traced script whose tensors' values do not matter; `output` is the pattern of its trace's path."""
+    return dict(os.environ, VRAMTRACK_OUTPUT=output, SIMCUDA_BACKED="0", OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1",
+                **{"PYTHONPATH": MODULE, "LD_PRELOAD": preloaded(os.environ), **more})

@@ -13,10 +13,10 @@ import results
 
 FOLDER = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(FOLDER)))
-LIBRARY = os.path.abspath(os.environ.get("VRAMTRACK_LIBRARY", "interpose/libvramtrack.so"))
 SCRIPTS = (os.path.join(FOLDER, "pytorch"), os.path.join(ROOT, "tests/pytorch/leaks"))
 sys.path.insert(0, os.path.join(ROOT, "tests/pytorch"))
 import forking_python  # noqa: E402
+PYTHONPATH = ":".join((os.path.join(ROOT, "python"),) + SCRIPTS[1:])
 PROCESSES = 2
 
 
@@ -30,17 +30,6 @@ def runs_of(table, bench):
             for variant in variants.split(","):
                 yield {"case": case, "program": program, "variant": variant, "steps": int(steps), "steps_by": "stream",
                        "rate": rate, "language": "python"}
-
-
-def traced(pythons, arguments, folder):
-    """(path of the trace, what was printed) of a script."""
-    environment = dict(os.environ, VRAMTRACK_OUTPUT=os.path.join(folder, "%p.vtrace"), SIMCUDA_BACKED="0", OMP_NUM_THREADS="1",
-                       PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=":".join((os.path.join(ROOT, "python"),) + SCRIPTS[1:]),
-                       LD_PRELOAD=":".join([LIBRARY] + os.environ.get("LD_PRELOAD", "").split()))
-    ran = pythons.run(arguments, environment)
-    if ran.exit_code != 0:
-        raise RuntimeError("exit code %d: %s" % (ran.exit_code, ran.stderr[-2000:]))
-    return os.path.join(folder, "%d.vtrace" % ran.pid), ran.stdout
 
 
 def main():
@@ -58,7 +47,7 @@ def main():
         def judged(run):
             try:
                 script = script_of(run["program"])
-                trace, printed = traced(pythons, [script, run["variant"], str(run["steps"])], folder)
+                trace, printed = pythons.traced([script, run["variant"], str(run["steps"])], folder, PYTHONPATH=PYTHONPATH)
                 truth = judgement.Truth(script, printed)
                 return results.with_figures(run, results.report_on(trace), truth)
             except Exception as error:
