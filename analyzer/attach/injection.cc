@@ -197,6 +197,8 @@ absl::Status WaitForResult(const TargetProcess& process, uint64_t at, Injected* 
 
 }  // namespace
 
+absl::Status CheckInjectable(pid_t) { return absl::OkStatus(); }
+
 absl::StatusOr<Injected> Inject(const Injection& injection) {
   absl::StatusOr<TargetProcess> process = TargetProcess::Open(injection.pid);
   if (!process.ok()) return process.status();
@@ -260,11 +262,13 @@ absl::StatusOr<Injected> Inject(const Injection& injection) {
 
 namespace vramtrack {
 
-absl::StatusOr<Injected> Inject(const Injection& injection) {
-  return absl::UnimplementedError(absl::StrCat("process ", injection.pid,
-                                               ": attach is not supported on this machine yet (expected x86-64; start "
-                                               "the program with vramtrack run --dormant)"));
+absl::Status CheckInjectable(pid_t pid) {
+  return absl::UnimplementedError(absl::StrCat(
+      "process ", pid,
+      ": attach is not supported on this machine yet (expected x86-64; start the program with vramtrack run --dormant)"));
 }
+
+absl::StatusOr<Injected> Inject(const Injection& injection) { return CheckInjectable(injection.pid); }
 
 }  // namespace vramtrack
 

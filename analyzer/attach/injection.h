@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace vramtrack {
@@ -25,6 +26,9 @@ struct Injected {
   double pause_s = 0;   // how long one thread of the process stood still, at most
   int moments = 0;      // that were tried
 };
+
+// Returns an error, one line that names the process, on a machine for which there is no code to inject.
+absl::Status CheckInjectable(pid_t pid);
 
 // Stops one thread at a time, until one is at a moment at which it can create a thread. Only that thread stops, and
 // only for this; the new thread loads the library while the program goes on. Needs the permission to trace the process

@@ -144,6 +144,10 @@ int Attach(const AttachOptions& options, const std::string& library, const std::
 
 int RunAttach(const AttachOptions& options) {
   if (options.pid == getpid()) return BadInput("cannot attach to vramtrack itself");
+  // Before what depends on the process: under an emulator its program is the emulator.
+  if (absl::Status possible = CheckInjectable(options.pid); !possible.ok()) {
+    return BadInput(std::string(possible.message()));
+  }
   const absl::StatusOr<std::string> library = FindPreloadLibrary(OwnProgram());
   if (!library.ok()) return BadInput(std::string(library.status().message()));
   const absl::StatusOr<TargetProcess> process = TargetProcess::Open(options.pid);

@@ -193,13 +193,14 @@ void Holders::WatchExit() {
   if (holders::TypeOf(registers) == api_.builtin_function) {
     if (const uint64_t function = api_.new_function(&definition, 0, 0)) {
       exiting = this;
+      // Our reference is never given back: before 3.11 a function that the collector does not know crashes when it is
+      // deallocated (meth_dealloc in Objects/methodobject.c).
       api_.untrack(function);
       if (const uint64_t result = api_.call(registers, function, 0)) {
         api_.release(result);
       } else {
         api_.clear_error();
       }
-      api_.release(function);
     } else {
       api_.clear_error();
     }

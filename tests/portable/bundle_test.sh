@@ -45,6 +45,22 @@ output=$(VRAMTRACK_OUTPUT=$work/traces/python/%p.vtrace LD_PRELOAD=$library \
 [[ $(printf '%s\n' traces/python/* | wc -l) == 1 ]] || fail "traces of: $(ls traces/python)"
 [[ $(count traces/python allocate) == 20 && $(count traces/python free) == 20 ]] || fail "not all of Python's 20 blocks"
 
+# Who holds what: Python calls the library at its exit, and ends as it would.
+cat >holders.py <<'PYTHON'
+import atexit  # noqa: F401  as PyTorch does
+import ctypes
+
+report = ctypes.PyDLL(None)._ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE  # as PyTorch's allocator does
+report.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_uint16]
+for number in range(1, 100):
+    report(number << 20, 512, number * 512, 1 << 21, 1)
+print("done")
+PYTHON
+output=$(VRAMTRACK_OUTPUT=$work/traces/holders.vtrace VRAMTRACK_HOLDERS=exit LD_PRELOAD=$library python3 holders.py) ||
+  fail "Python with holders: exit code $?"
+[[ $output == done ]] || fail "Python with holders printed: $output"
+"${analyzer[@]}" info traces/holders.vtrace | grep -q '1: at exit, ' || fail "no walk at exit: $("${analyzer[@]}" info traces/holders.vtrace)"
+
 # Every event of every family, of linked functions and of looked-up ones: older C libraries have dlsym in another version, and
 # in a library of its own.
 # way_in PROGRAM [ARGUMENT]
