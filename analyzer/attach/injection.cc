@@ -263,9 +263,9 @@ absl::StatusOr<Injected> Inject(const Injection& injection) {
 namespace vramtrack {
 
 absl::Status CheckInjectable(pid_t pid) {
-  return absl::UnimplementedError(absl::StrCat(
-      "process ", pid,
-      ": attach is not supported on this machine yet (expected x86-64; start the program with vramtrack run --dormant)"));
+  return absl::UnimplementedError(absl::StrCat("process ", pid,
+                                               ": attach is not supported on this machine yet (expected x86-64; start "
+                                               "the program with vramtrack run --dormant)"));
 }
 
 absl::StatusOr<Injected> Inject(const Injection& injection) { return CheckInjectable(injection.pid); }
