@@ -161,6 +161,7 @@ class BufferJudge {
       growth_.further_steps = static_cast<Step>(spanned() * width_);
       return BufferTrend::kUndecided;
     }
+    if (HasStopped()) return BufferTrend::kFades;
     Estimate();
     size_t needed = 2 * kLeastWindows;
     if (growth_.resets > 0) {
@@ -186,6 +187,9 @@ class BufferJudge {
     }
     return true;
   }
+
+  // It rose in nearly all windows, and in none of the last two.
+  bool HasStopped() const { return Floor(low_.size() - 1) <= Floor(Edge(growth_.windows - 2)); }
 
   // Of what the floor rises by in the span, the share of the last quarter.
   double LastShare() const {

@@ -143,6 +143,25 @@ TEST(WalkThrough, ACacheThatTakesLessInSomeStepsThanInMostIsNotSurelyALeak) {
   }
 }
 
+// Chance alone makes the later half of some runs leave clearly less.
+TEST(WalkThrough, ALeakAtRandomIsHardlyEverTakenForACache) {
+  struct Job {
+    Step steps;
+    unsigned one_in;
+  };
+  for (const auto& [steps, one_in] : {Job{200, 10}, Job{450, 15}, Job{500, 12}, Job{1200, 17}}) {
+    int fine = 0;
+    for (unsigned seed = 0; seed < 400; ++seed) {
+      std::mt19937_64 random(seed);
+      const Verdict verdict = VerdictOf(steps, [&random, one_in = one_in](auto* site, Step step) {
+        if (random() % one_in == 0) site->OnBirth(step, 2 * 8192, 2);
+      });
+      fine += !IsLeak(verdict) && verdict != Verdict::kInsufficientEvidence;
+    }
+    EXPECT_LE(fine, 4) << steps << " steps, one in " << one_in << ", of 400";
+  }
+}
+
 TEST(WalkThrough, ACacheThatFillsIsNotSurelyALeak) {
   struct Bar {
     Step steps;
@@ -158,7 +177,7 @@ TEST(WalkThrough, ACacheThatFillsIsNotSurelyALeak) {
       if (verdict.evidence.may_be_filling) {
         EXPECT_EQ(verdict.verdict, Verdict::kInsufficientEvidence);
         EXPECT_NE(verdict.explanation.find("a cache that fills"), std::string::npos) << verdict.explanation;
-        EXPECT_GT(verdict.further_steps_needed, 0u);
+        EXPECT_TRUE(verdict.further_steps_needed > 0 || !verdict.doubt.empty()) << verdict.explanation;
       }
     }
     EXPECT_LE(leaks, most) << steps << " steps, of 200";

@@ -4,6 +4,7 @@
 #ifndef ANALYZER_LEDGER_SITE_ORDER_H_
 #define ANALYZER_LEDGER_SITE_ORDER_H_
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -39,15 +40,23 @@ class SiteOrder final : public ReplayObserver {
   // An object that was older than a step and was freed after the last complete step.
   struct Release {
     uint64_t event = 0;
+    uint64_t allocations = 0;  // since that step, before it was freed
     SiteIndex site;
   };
   const std::vector<Release>& released() const { return released_; }  // by event
+  // Returns how much was allocated after the last complete step; all if there is none.
+  uint64_t allocations_after_steps() const { return allocations_after_steps_; }
+  // Returns the time, in ticks, of the last allocation, or of the first release after the last complete step if that
+  // was later. How long a process takes to end is not in it.
+  uint64_t active_until() const { return std::max(last_allocation_ticks_, first_release_ticks_); }
   // Returns whether anything was freed after the last allocation, as a job does that cleans up at its end.
   bool CleanedUp() const { return last_event_ > last_allocation_; }
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override {
     last_allocation_ = ++last_event_;
+    last_allocation_ticks_ = ledger_->last_ticks();
+    ++allocations_after_steps_;
     const SiteIndex site = allocated.allocation.site;
     if (__builtin_expect(!sites_.Has(site), 0)) Grow(site);
     Entry& entry = sites_[site];
@@ -59,10 +68,14 @@ class SiteOrder final : public ReplayObserver {
   void OnFree(const ReplayAllocation& freed) override {
     ++last_event_;
     if (__builtin_expect(freed.allocation.birth_step + 1 < ledger_->steps().step(), 0)) {
-      released_.push_back({last_event_, freed.allocation.site});
+      if (released_.empty()) first_release_ticks_ = ledger_->last_ticks();
+      released_.push_back({last_event_, allocations_after_steps_, freed.allocation.site});
     }
   }
-  void OnStepEnd(uint32_t /*step*/) override { released_.clear(); }
+  void OnStepEnd(uint32_t /*step*/) override {
+    released_.clear();
+    allocations_after_steps_ = first_release_ticks_ = 0;
+  }
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -88,7 +101,8 @@ class SiteOrder final : public ReplayObserver {
   IndexedVector<SiteIndex, Entry> sites_;
   std::deque<Latest> latest_;
   std::vector<Release> released_;
-  uint64_t last_event_ = 0, last_allocation_ = 0;
+  uint64_t last_event_ = 0, last_allocation_ = 0, allocations_after_steps_ = 0;
+  uint64_t last_allocation_ticks_ = 0, first_release_ticks_ = 0;
 };
 
 }  // namespace vramtrack

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <random>
 #include <string>
 #include <vector>
@@ -55,6 +56,25 @@ Service Serve(int requests, double leak_share, uint64_t seed) {
   service.ns = job.now();
   service.trace = job.Finish();
   return service;
+}
+
+// A queue whose consumer is too slow: the oldest object is freed for every two that are made, so all that is alive is
+// young.
+TEST(Windows, AQueueThatOnlyGrowsIsNotFine) {
+  std::mt19937_64 random(1);
+  JobBuilder job({{"./serve"}}, 1000);
+  job.Device(64ull << 30);
+  std::deque<JobObject> queue;
+  for (int i = 0; i < 6000; ++i) {
+    job.Pass(random() % 1000000);
+    queue.push_back(job.Allocate(1 + random() % 2, (100 + random() % 200) * kKiB));
+    if (random() % 2 == 0) continue;
+    job.Free(queue.front());
+    queue.pop_front();
+  }
+  const Report report = ReportOn({job.Finish()});
+  EXPECT_EQ(report.steps.unit, StepUnit::kWindow);
+  EXPECT_EQ(AnswerOf(report), Answer::kNotEnoughEvidence) << RenderText(report, TextStyle(), 10);
 }
 
 TEST(Windows, ALeakAtRandomTimesIsFoundWithItsRatePerGiBAllocatedAndPerSecond) {

@@ -100,4 +100,10 @@ void AddFrameworkRemarks(const std::string& path, const Definitions& definitions
   }
 }
 
+bool CountsForGrowth(const Ledger& ledger, const Site& site, DeviceIndex device) {
+  if (site.scope == Site::kNoScope || site.key.device != device || IsInGraphPools(site)) return false;
+  if (IsSegmentSite(site) && site.key.kind != schema::GRAPH_POOL) return false;
+  return ledger.scopes()[site.scope].device == device;
+}
+
 }  // namespace vramtrack

@@ -61,6 +61,10 @@ std::vector<std::pair<std::string, uint64_t>> OtherOwners(const Ledger& ledger, 
 void AddFrameworkRemarks(const std::string& path, const Definitions& definitions, const Ledger& ledger,
                          const FrameworkCheck& check, std::vector<std::string>* warnings);
 
+// Returns whether live memory of `device` grows when the site's does: blocks, what the driver gave to others, and what
+// is kept for CUDA graphs with all blocks in it. Other segments are made for blocks.
+bool CountsForGrowth(const Ledger& ledger, const Site& site, DeviceIndex device);
+
 }  // namespace vramtrack
 
 #endif  // ANALYZER_FINDINGS_CORE_FRAMEWORK_FINDINGS_H_

@@ -40,14 +40,6 @@ struct Sources {
   std::map<Verdict, double> other;
 };
 
-// What grows when `live` does: blocks, what the driver gave to others, and what is kept for CUDA graphs with all blocks
-// in it; other segments are made for blocks.
-bool CountsFor(const Ledger& ledger, const Site& site, DeviceIndex device) {
-  if (site.scope == Site::kNoScope || site.key.device != device || IsInGraphPools(site)) return false;
-  if (IsSegmentSite(site) && site.key.kind != schema::GRAPH_POOL) return false;
-  return ledger.scopes()[site.scope].device == device;
-}
-
 // The first step to judge: after warm-up, and after the last of the leaks that matter has begun.
 Step FirstStep(const ProcessAnalysis& analysis, DeviceIndex device) {
   const Sites& sites = analysis.ledger().sites();
@@ -56,7 +48,7 @@ Step FirstStep(const ProcessAnalysis& analysis, DeviceIndex device) {
   for (const bool sum : {true, false}) {
     Step first = analysis.run().warmup_end;
     for (const SiteIndex i : sites.indices()) {
-      if (!IsLeak(verdicts[i].verdict) || !CountsFor(analysis.ledger(), sites[i], device)) continue;
+      if (!IsLeak(verdicts[i].verdict) || !CountsForGrowth(analysis.ledger(), sites[i], device)) continue;
       if (sum) total += verdicts[i].rate_bytes_per_step;
       if (verdicts[i].onset_step && verdicts[i].rate_bytes_per_step >= kMainShare * total) {
         first = std::max(first, *verdicts[i].onset_step);
@@ -71,7 +63,7 @@ Sources FindSources(const ProcessAnalysis& analysis, DeviceIndex device, Step fi
   const Ledger& ledger = analysis.ledger();
   Sources sources;
   for (const SiteIndex i : ledger.sites().indices()) {
-    if (!CountsFor(ledger, ledger.sites()[i], device)) continue;
+    if (!CountsForGrowth(ledger, ledger.sites()[i], device)) continue;
     const LeakVerdict& verdict = analysis.verdicts()[i];
     double kept = 0, latest = 0;
     for (const Cohort& cohort : analysis.histories().history(i).cohorts) {

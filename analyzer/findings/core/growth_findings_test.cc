@@ -183,7 +183,7 @@ TEST(TimeToOom, IsRefusedForACacheThatFills) {
           device->Allocate(4, 8 * kMiB);
         }
       },
-      300, 4096 * kMiB);
+      2000, 4096 * kMiB);
   EXPECT_GT(growth.live.bytes_per_step, 0);
   ExpectRefused(growth.live, "sublinear");
   ExpectRefused(growth.reserved, "sublinear");

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "analyzer/attribution/library_pool.h"
 #include "analyzer/findings/core/device_findings.h"
+#include "analyzer/findings/core/ended_growth.h"
 #include "analyzer/findings/core/site_groups.h"
 #include "analyzer/findings/core/step_plan.h"
 #include "analyzer/findings/core/trace_warnings.h"
@@ -289,6 +290,7 @@ void ProcessAnalysis::JudgeSites() {
   }
   judge.DoubtGrowthWithInputs(&verdicts_);
   judge.DoubtGatheredResults(replay_->gathered(), &verdicts_);
+  DoubtEndedGrowth({trace_, ledger, histories, order(), run_phases_, phase_of_site_}, &verdicts_);
   judge.DoubtGrowthBelowLimit(walks(), walked_blocks(), &verdicts_);
   DemoteChanceFindings();
   SiteGroups groups = SelectSites(ledger, failures().all(), verdicts_, same, options_.top, &symbolizer_);

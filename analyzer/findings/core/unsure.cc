@@ -14,6 +14,7 @@
 #include "analyzer/base/quantity.h"
 #include "analyzer/findings/core/device_findings.h"
 #include "analyzer/findings/core/framework_findings.h"
+#include "analyzer/findings/core/growth_findings.h"
 #include "analyzer/leaks/buffer_growth.h"
 #include "analyzer/leaks/cohort.h"
 #include "analyzer/leaks/growth.h"
@@ -262,6 +263,15 @@ std::vector<std::string> WhatIsUnsure(ProcessAnalysis* analysis, const ProcessFi
   for (const ReportDevice& device : findings.devices) {
     std::string rising = RisingSteps(analysis, DeviceIndex(device.index));
     if (!rising.empty()) unsure.push_back(std::move(rising));
+    if (analysis->plan().has_windows()) {
+      // A report has no growth by step then.
+      ReportDevice by_window = device;
+      DescribeGrowth(*analysis, &by_window);
+      if (by_window.unexplained_growth <= 0) continue;
+      unsure.push_back(absl::StrCat("live bytes of device ", device.index, " grow by ",
+                                    FormatByteCount(by_window.unexplained_growth * analysis->run().steps),
+                                    " that no allocation site explains"));
+    }
     if (device.unexplained_growth <= 0) continue;
     unsure.push_back(absl::StrCat("live bytes of device ", device.index, " grow by ",
                                   FormatByteCount(device.unexplained_growth),

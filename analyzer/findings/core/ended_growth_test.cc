@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Loops whose objects other events of the run speak for. Steps are told by repeated allocations unless a job marks
+// them.
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "analyzer/findings/testing/find_in_job.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr uint64_t kKiB = 1 << 10;
+
+class Job : public JobBuilder {
+ public:
+  Job() : JobBuilder({{"simulate"}}, /*ns_per_event=*/1000) { Device(uint64_t{80} << 30); }
+
+  // Two temporaries, as every iteration of a loop has them.
+  void Work(uint32_t stack) {
+    const JobObject first = Allocate(stack, 96 * kKiB), second = Allocate(stack + 1, 4 * kKiB);
+    Free(second);
+    Free(first);
+  }
+  void Load(uint64_t times) {
+    for (; times > 0; --times) {
+      Work(10);
+      kept.push_back(Allocate(12, 64 * kKiB));
+    }
+  }
+  void FreeAll() {
+    while (!kept.empty()) FreeOldest();
+  }
+  void FreeOldest() {
+    Free(kept.front());
+    kept.pop_front();
+  }
+
+  std::deque<JobObject> kept;
+};
+
+bool Leaks(const ProcessFindings& findings) {
+  for (const ReportSite& site : findings.sites) {
+    if (IsLeak(site)) return true;
+  }
+  return false;
+}
+
+void ExpectDoubt(const ProcessFindings& findings, const char* why) {
+  EXPECT_FALSE(Leaks(findings));
+  ASSERT_FALSE(findings.unsure.empty());
+  EXPECT_NE(findings.unsure[0].find(why), std::string::npos) << findings.unsure[0];
+}
+
+TEST(EndedGrowth, ALoopThatOnlyLoadsLooksLikeALeak) {
+  Job job;
+  job.Load(200);
+  EXPECT_TRUE(Leaks(FindInJob(&job)));
+}
+
+TEST(EndedGrowth, WhatIsLoadedForLaterWorkIsNone) {
+  Job job;
+  job.Load(200);
+  for (int i = 0; i < 60; ++i) job.Work(20);
+  job.FreeAll();
+  ExpectDoubt(FindInJob(&job), "the loop in which memory grew was over long before the job");
+}
+
+TEST(EndedGrowth, WhatIsLoadedForALongWaitIsNone) {
+  Job job;
+  job.Load(200);
+  job.Pass(2'000'000'000);
+  job.FreeAll();
+  ExpectDoubt(FindInJob(&job), "the loop in which memory grew was over long before the job");
+}
+
+TEST(EndedGrowth, ALittleWorkOrAPauseAfterALeakDoesNotExcuseIt) {
+  for (const uint64_t pause : {0, 500'000'000}) {
+    Job job;
+    job.Load(200);
+    for (int i = 0; i < 5; ++i) job.Work(20);
+    job.Pass(pause);
+    job.FreeAll();
+    EXPECT_TRUE(Leaks(FindInJob(&job))) << pause;
+  }
+}
+
+TEST(EndedGrowth, MarkedStepsAreNotOfALoopThatLoads) {
+  Job job;
+  for (int i = 0; i < 200; ++i) {
+    job.Load(1);
+    job.EndStep();
+  }
+  for (int i = 0; i < 60; ++i) job.Work(20);
+  job.FreeAll();
+  EXPECT_TRUE(Leaks(FindInJob(&job)));
+}
+
+TEST(EndedGrowth, WhatIsFreedOneByOneWhileTheJobWorksIsNone) {
+  for (const bool marked : {false, true}) {
+    Job job;
+    for (int i = 0; i < 100; ++i) {
+      job.Load(1);
+      if (marked) job.EndStep();
+    }
+    while (!job.kept.empty()) {
+      job.Work(20);
+      job.FreeOldest();
+    }
+    const ProcessFindings findings = FindInJob(&job);
+    EXPECT_FALSE(Leaks(findings)) << marked;
+    if (marked) ExpectDoubt(findings, "was freed piece by piece after the last step");
+  }
+}
+
+TEST(EndedGrowth, WhatIsFreedAtTheEndOfTheJobIsALeakAllTheSame) {
+  Job job;
+  for (int i = 0; i < 100; ++i) {
+    job.Load(1);
+    job.EndStep();
+  }
+  for (int i = 0; i < 20; ++i) job.Work(20);
+  job.FreeAll();
+  job.Work(20);
+  EXPECT_TRUE(Leaks(FindInJob(&job)));
+}
+
+// A full ring, and fewer steps than it has places.
+TEST(EndedGrowth, WhatTakesThePlaceOfOlderObjectsIsNone) {
+  for (const uint64_t before : {64, 32, 96}) {  // KiB
+    Job job;
+    for (int i = 0; i < 250; ++i) job.kept.push_back(job.Allocate(11, before * kKiB));
+    for (int i = 0; i < 100; ++i) {
+      job.Work(20);
+      job.FreeOldest();
+      job.kept.push_back(job.Allocate(12, 64 * kKiB));
+      job.EndStep();
+    }
+    const ProcessFindings findings = FindInJob(&job);
+    if (before == 32) {
+      EXPECT_TRUE(Leaks(findings));  // half of it is there in addition
+    } else {
+      ExpectDoubt(findings, "as much from before is freed meanwhile");
+    }
+  }
+}
+
+TEST(EndedGrowth, ADeviceThatEmptiesForAnotherReasonExcusesNoLeak) {
+  Job job;
+  for (int i = 0; i < 250; ++i) job.kept.push_back(job.Allocate(11, 1024 * kKiB));
+  for (int i = 0; i < 200; ++i) {
+    job.Work(20);
+    job.FreeOldest();
+    job.Allocate(12, 4 * kKiB);
+    job.EndStep();
+  }
+  EXPECT_TRUE(Leaks(FindInJob(&job)));
+}
+
+TEST(EndedGrowth, HandlesTakeThePlaceOfOlderOnes) {
+  for (const bool replaced : {true, false}) {
+    Job job;
+    std::deque<JobObject> streams;
+    for (int i = 0; i < 250; ++i) streams.push_back(job.Allocate(11, 0, schema::STREAM));
+    for (int i = 0; i < 100; ++i) {
+      job.Work(20);
+      if (replaced) job.Free(streams.front());
+      streams.pop_front();
+      streams.push_back(job.Allocate(12, 0, schema::STREAM));
+      job.EndStep();
+    }
+    const ProcessFindings findings = FindInJob(&job);
+    if (replaced) {
+      ExpectDoubt(findings, "as much from before is freed meanwhile");
+    } else {
+      EXPECT_TRUE(Leaks(findings));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vramtrack
