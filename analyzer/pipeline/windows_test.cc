@@ -74,7 +74,7 @@ TEST(Windows, AQueueThatOnlyGrowsIsNotFine) {
   }
   const Report report = ReportOn({job.Finish()});
   EXPECT_EQ(report.steps.unit, StepUnit::kWindow);
-  EXPECT_EQ(AnswerOf(report), Answer::kNotEnoughEvidence) << RenderText(report, TextStyle(), 10);
+  EXPECT_EQ(AnswerOf(report), Answer::kNotEnough) << RenderText(report, TextStyle(), 10);
 }
 
 TEST(Windows, ALeakAtRandomTimesIsFoundWithItsRatePerGiBAllocatedAndPerSecond) {
