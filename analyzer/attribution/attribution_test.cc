@@ -52,6 +52,15 @@ TEST(Blame, SkipsTheWrapperThatCleanSitesUseToo) {
   EXPECT_EQ(blame.Blame(leak), 2u);
 }
 
+TEST(Blame, ATemplateIsOneWrapperForAllItsTypes) {
+  const std::vector<ReportFrame> leak = {At("int* device_new<int>(unsigned long)", 8), At("energy", 20),
+                                         At("main", 30)};
+  BlameFinder blame;
+  blame.AddLeak(leak);
+  AddClean({{At("float* device_new<float>(unsigned long)", 8)}, {At("forces", 10)}, {At("main", 30)}}, &blame);
+  EXPECT_EQ(blame.Blame(leak), 1u);
+}
+
 TEST(Blame, InlinedFunctionsCountAsFrames) {
   // The wrapper is inlined into different callers: its return addresses differ, its place in the source does not.
   const std::vector<ReportFrame> leak = {At("Buffer", 3), At("Step", 90), At("main", 7)};

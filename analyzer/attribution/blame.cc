@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/base/function_name.h"
+
 namespace vramtrack {
 namespace {
 
@@ -27,9 +29,12 @@ bool SameFunction(const ReportFrame& a, const ReportFrame& b) {
 }
 
 bool SamePlace(const ReportFrame& a, const ReportFrame& b) {
-  if (a.function != b.function || a.file != b.file || a.line != b.line) return false;
+  if (a.file != b.file || a.line != b.line) return false;
   // Without a line, calls in one function are told apart by their address.
-  return a.line != 0 || (a.module == b.module && a.offset == b.offset);
+  if (a.line == 0) return a.function == b.function && a.module == b.module && a.offset == b.offset;
+  // A template is one line for all its types.
+  return a.function == b.function ||
+         (!IsPython(a) && !IsPython(b) && ShortFunctionName(a.function) == ShortFunctionName(b.function));
 }
 
 BlameFinder::BlameFinder() : root_(std::make_unique<Node>()) {}
