@@ -23,6 +23,8 @@ constexpr double kSmallestPhase = 0.02, kSmallestUnnamedPhase = 0.1;
 constexpr double kSmallestRest = 0.05;
 // A pause of so many usual distances that takes this share of the run parts the marks of one candidate.
 constexpr double kPartingGap = 20, kPartingShare = 0.1;
+// Long distances between marks that are a part of what the run does again and again.
+constexpr size_t kFewestLongGaps = 8;
 
 double Usual(std::vector<double> gaps) {
   if (gaps.empty()) return 0;
@@ -328,6 +330,22 @@ double CoverageOf(const std::vector<double>& marks, double begin, double end, do
   double covered = counted(marks.front() - begin, kLongestGap) + counted(end - marks.back(), kLongestGap);
   for (size_t i = 1; i < marks.size(); ++i) covered += counted(marks[i] - marks[i - 1], longest_gap);
   return std::min(1.0, covered / (end - begin));
+}
+
+double JudgedShareOf(const std::vector<double>& marks, double begin, double end) {
+  const std::vector<double> gaps = GapsOf(marks);
+  const double usual = Usual(gaps);
+  std::vector<double> lengths;
+  size_t late = 0;
+  for (size_t i = 0; i < gaps.size(); ++i) {
+    if (gaps[i] <= kLongestGap * usual) continue;
+    lengths.push_back(gaps[i]);
+    late += 2 * i >= gaps.size();
+  }
+  const bool recur = lengths.size() >= kFewestLongGaps && 4 * late >= lengths.size() &&
+                     4 * late <= 3 * lengths.size() &&
+                     *std::max_element(lengths.begin(), lengths.end()) <= kLongestGap * Usual(lengths);
+  return CoverageOf(marks, begin, end, recur ? INFINITY : kLongestGap);
 }
 
 std::vector<uint64_t> CutIntoWindows(const RunClock& clock, uint64_t begin, uint64_t end, size_t most) {

@@ -50,6 +50,11 @@ constexpr double kLongestGap = 4;
 // kLongestGap.
 double CoverageOf(const std::vector<double>& marks, double begin, double end, double longest_gap = kLongestGap);
 
+// Returns the share of [begin, end) in which a leak would be seen: as CoverageOf, but long distances between marks
+// count in full if they come again and again throughout, such as the rollouts between the optimizer's steps. What is
+// done in them belongs to a step, and is judged with it.
+double JudgedShareOf(const std::vector<double>& marks, double begin, double end);
+
 struct ChosenPhase {
   enum class Kind { kSteps, kWindows, kUnjudged };
 

@@ -67,6 +67,18 @@ class Job {
   uint64_t now_ = 1000;
 };
 
+TEST(JudgedShareOf, CountsLongGapsThatRecur) {
+  std::vector<double> rollouts, once;
+  for (int round = 0; round < 40; ++round) {
+    for (int step = 0; step < 4; ++step) rollouts.push_back((round + .7 + step * .1) / 40);
+    for (int step = 0; step < 4; ++step) once.push_back((round < 20 ? 0 : .5) + (round * 4 + step) * .0005);
+  }
+  EXPECT_LT(CoverageOf(rollouts, 0, 1), .8);
+  EXPECT_GT(JudgedShareOf(rollouts, 0, 1), .95);
+  EXPECT_LT(JudgedShareOf(once, 0, 1), .5) << "a single pause";
+  EXPECT_EQ(JudgedShareOf({}, 0, 1), 0);
+}
+
 TEST(CoverageOf, CountsEachGapForFourUsualOnesAtMost) {
   EXPECT_DOUBLE_EQ(CoverageOf({.25, .5, .75}, 0, 1), 1);
   // From .1 to .2 in steps of a hundredth, and .04 on either side.

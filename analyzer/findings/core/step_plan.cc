@@ -117,11 +117,21 @@ class Planner {
   void TakeWhole(size_t candidate, double coverage) {
     plan_.source = found_.candidates()[candidate].source;
     plan_.name = found_.candidates()[candidate].name;
-    plan_.coverage = plan_.judged = coverage;
+    plan_.coverage = coverage;
+    plan_.judged = std::max(coverage, JudgedShare(found_.candidates()[candidate].times));
     plan_.mark_slot = found_.StepsOfOneThread(candidate);
     if (!plan_.mark_slot.is_none()) return;
     PickMarks(candidate, 0, found_.marks(candidate).size(), 0);
     SortMarks();
+  }
+
+  double JudgedShare(const std::vector<uint64_t>& times) const {
+    std::vector<double> work, time;
+    for (const uint64_t at : times) {
+      work.push_back(found_.clock().Work(at));
+      time.push_back(found_.clock().Time(at));
+    }
+    return std::min(JudgedShareOf(work, 0, 1), JudgedShareOf(time, 0, 1));
   }
 
   void PlanByOptimizerAllocations() {
