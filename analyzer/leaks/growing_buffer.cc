@@ -89,11 +89,14 @@ void DoubtGrowthWithInputs(const ObjectSizes& own, const std::vector<ObjectSizes
     before |= other.rank < own.rank && other.mean >= kInputShare * own.mean;
   }
   const bool most = (known >= kLeastOthers && 2 * along > known) || (along >= kManyAlong && kManyShare * along > known);
-  if (!before && !most) return;
+  if (before || most) DoubtAsInputs(history, run, verdict);
+}
+
+void DoubtAsInputs(const SiteHistory& history, const RunShape& run, LeakVerdict* verdict) {
   verdict->verdict = Verdict::kInsufficientEvidence;
   verdict->evidence.buffer.with_inputs = true;
   verdict->doubt =
-      buffer.more_objects
+      verdict->evidence.buffer.more_objects
           ? "a line keeps more and more objects for a while, together with what else the steps allocate, as it does "
             "when "
             "there are more inputs"

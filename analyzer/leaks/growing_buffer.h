@@ -38,6 +38,9 @@ struct ObjectSizes {
 void DoubtGrowthWithInputs(const ObjectSizes& own, const std::vector<ObjectSizes>& others, const SiteHistory& history,
                            const RunShape& run, LeakVerdict* verdict);
 
+// Does so in any case: the buffer grows with one that was changed.
+void DoubtAsInputs(const SiteHistory& history, const RunShape& run, LeakVerdict* verdict);
+
 }  // namespace vramtrack
 
 #endif  // ANALYZER_LEAKS_GROWING_BUFFER_H_

@@ -121,6 +121,22 @@ class SiteJudge {
       if (is_new) sizes->second = RegularSizes(device, *verdicts);
       vramtrack::DoubtGrowthWithInputs(SizesOf(i), sizes->second, histories_.history(i), shapes_.at(device), &verdict);
     }
+    // A smaller buffer that grows next to one in doubt is of the same inputs, or made from it.
+    std::map<DeviceIndex, double> in_doubt;  // the largest rate
+    for (const SiteIndex i : verdicts->indices()) {
+      if (!(*verdicts)[i].evidence.buffer.with_inputs) continue;
+      double& rate = in_doubt[ledger_.sites()[i].key.device];
+      rate = std::max(rate, (*verdicts)[i].rate_bytes_per_step);
+    }
+    for (const SiteIndex i : verdicts->indices()) {
+      LeakVerdict& verdict = (*verdicts)[i];
+      const DeviceIndex device = ledger_.sites()[i].key.device;
+      const auto found = in_doubt.find(device);
+      if (found == in_doubt.end() || verdict.evidence.buffer.trend == BufferTrend::kNone || !IsLeak(verdict.verdict))
+        continue;
+      if (verdict.rate_bytes_per_step > found->second) continue;
+      DoubtAsInputs(histories_.history(i), shapes_.at(device), &verdict);
+    }
   }
 
   // If the job allocates a block after the last object of a site that is as large as all of them together, it puts
