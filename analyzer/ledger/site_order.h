@@ -44,7 +44,8 @@ class SiteOrder final : public ReplayObserver {
     SiteIndex site;
   };
   const std::vector<Release>& released() const { return released_; }  // by event
-  // Returns how much was allocated after the last complete step; all if there is none.
+  // Returns how often memory was allocated after the last complete step; in the whole run if there is none. Handles do
+  // not count: freeing a block may take an event.
   uint64_t allocations_after_steps() const { return allocations_after_steps_; }
   // Returns the time, in ticks, of the last allocation, or of the first release after the last complete step if that
   // was later. How long a process takes to end is not in it.
@@ -56,7 +57,7 @@ class SiteOrder final : public ReplayObserver {
   void OnAllocate(const ReplayAllocation& allocated) override {
     last_allocation_ = ++last_event_;
     last_allocation_ticks_ = ledger_->last_ticks();
-    ++allocations_after_steps_;
+    allocations_after_steps_ += allocated.allocation.bytes > 0;
     const SiteIndex site = allocated.allocation.site;
     if (__builtin_expect(!sites_.Has(site), 0)) Grow(site);
     Entry& entry = sites_[site];

@@ -34,9 +34,10 @@ class EndedGrowth {
   explicit EndedGrowth(const ReplayedRun& run)
       : run_(run), sites_(run.ledger.sites()), steps_(run.ledger.steps().step()) {
     CountReleases();
-    for (const Site& site : sites_) allocations_ += site.allocations;
+    for (const Site& site : sites_) allocations_ += LevelOf(site) == Level::kHandle ? 0 : site.allocations;
     allocations_ -= std::min(allocations_, run.order.allocations_after_steps());
-    goes_on_ = WorksOn() || LastsLonger();
+    works_on_ = WorksOn();
+    lasts_longer_ = LastsLonger();
   }
 
   void Doubt(SiteVerdicts* verdicts) const {
@@ -47,7 +48,7 @@ class EndedGrowth {
       if (!IsLeft(i, verdict)) continue;
       if (WasFreedInTurn(i)) {
         vramtrack::Doubt("what was left was freed piece by piece after the last step, while the job went on", &verdict);
-      } else if (goes_on_ && StepsAreInferred(i) && HasStopped(i)) {
+      } else if (GoesOn(i) && StepsAreInferred(i) && HasStopped(i)) {
         vramtrack::Doubt(
             "the loop in which memory grew was over long before the job, and may have loaded what the job worked with: "
             "call vramtrack_step() once a step",
@@ -146,6 +147,12 @@ class EndedGrowth {
     return static_cast<double>(found->second) >= kFreedShare * left;
   }
 
+  // Python may take its time before it frees what a program has left.
+  bool GoesOn(SiteIndex i) const {
+    const bool python = run_.trace.definitions().stacks.Get(sites_[i].key.stack).python.count > 0;
+    return works_on_ || (lasts_longer_ && !python);
+  }
+
   bool WorksOn() const {
     const uint64_t after = run_.order.allocations_after_steps();
     return after >= kFewestAllocations && static_cast<double>(after) >= kMuchWork * static_cast<double>(allocations_);
@@ -178,7 +185,7 @@ class EndedGrowth {
   const Sites& sites_;
   const Step steps_;
   uint64_t allocations_ = 0;  // in steps
-  bool goes_on_ = false;
+  bool works_on_ = false, lasts_longer_ = false;
   std::map<SiteIndex, uint64_t> freed_in_turn_;
 };
 

@@ -36,7 +36,8 @@ struct ReplayedRun {
 //   replaced in turn.
 // * Half of what a site left was freed after the last step, one by one, while the job went on to allocate.
 // * Only repeated allocations tell the steps, and after the last of them the job did a tenth as much work as in them or
-//   went on for twenty times as long, while the site allocated nothing: a loop that loads what the job works with.
+//   went on for twenty times as long (not in Python, which may take its time to end), while the site allocated nothing:
+//   a loop that loads what the job works with.
 void DoubtEndedGrowth(const ReplayedRun& run, SiteVerdicts* verdicts);
 
 }  // namespace vramtrack

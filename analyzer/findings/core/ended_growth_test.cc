@@ -116,6 +116,32 @@ TEST(EndedGrowth, WhatIsFreedOneByOneWhileTheJobWorksIsNone) {
   }
 }
 
+// PyTorch takes an event for a block of pinned memory that it gives back.
+TEST(EndedGrowth, HandlesThatFreeingTakesAreNoWork) {
+  Job job;
+  for (int i = 0; i < 100; ++i) {
+    job.Load(1);
+    job.EndStep();
+  }
+  while (!job.kept.empty()) {
+    job.Allocate(20, 0, schema::EVENT);
+    job.FreeOldest();
+  }
+  EXPECT_TRUE(Leaks(FindInJob(&job)));
+}
+
+TEST(EndedGrowth, PythonMayTakeItsTimeToEnd) {
+  Job job;
+  const uint32_t line = job.Python({{"train", 3}});
+  for (int i = 0; i < 200; ++i) {
+    job.Work(10);
+    job.kept.push_back(job.Allocate(line, 64 * kKiB));
+  }
+  job.Pass(2'000'000'000);
+  job.FreeAll();
+  EXPECT_TRUE(Leaks(FindInJob(&job)));
+}
+
 TEST(EndedGrowth, WhatIsFreedAtTheEndOfTheJobIsALeakAllTheSame) {
   Job job;
   for (int i = 0; i < 100; ++i) {
