@@ -13,7 +13,11 @@
 namespace vramtrack {
 namespace {
 
-constexpr uint64_t kPatienceNs = 100000000;
+// A thread inside may not run for long on a machine that is busy, and a fork of a large process takes long.
+constexpr uint64_t kPatienceNs = 10000000000;
+// Then a waiting thread sleeps, so that the other one may run.
+constexpr uint64_t kSpinNs = 200000;
+constexpr uint32_t kSleepNs = 500000;
 
 std::atomic<int> inside{0};       // threads
 std::atomic<int> forks{0};        // that wait or happen
@@ -24,9 +28,15 @@ template <typename Condition>
 bool WaitFor(Condition condition) {
   if (condition()) return true;
   const uint64_t start = MonotonicNs();
+  std::atomic<uint32_t> never{0};
   while (!condition()) {
-    if (MonotonicNs() - start > kPatienceNs) return false;
-    Yield();
+    const uint64_t waited = MonotonicNs() - start;
+    if (waited > kPatienceNs) return false;
+    if (waited < kSpinNs) {
+      Yield();
+    } else {
+      WaitWhile(&never, 0, kSleepNs);
+    }
   }
   return true;
 }

@@ -6,7 +6,7 @@
 // gate, a tracer that walks the list now and then would cause this in programs that were never affected before. Code
 // that takes such a lock therefore runs inside the gate, and fork waits until no thread is inside.
 //
-// No wait is long: after a tenth of a second a waiting thread continues anyway.
+// No wait is for ever: after ten seconds a waiting thread continues anyway.
 #ifndef INTERPOSE_RECORDER_FORK_GATE_H_
 #define INTERPOSE_RECORDER_FORK_GATE_H_
 
