@@ -182,9 +182,17 @@ Paint PaintOf(const ReportSite& site) {
   return site.verdict == Verdict::kSteady ? Paint::kDim : Paint::kPlain;
 }
 
-void AddTo(TopRow* row, const ReportSite& site, const TopView& view) {
+// With a framework's blocks, these are what is live on a device, and memory of the driver is not a share of them.
+bool IsShareOfLive(const Report& report, const ReportSite& site) {
+  return site.level != Level::kDriver ||
+         std::none_of(report.devices.begin(), report.devices.end(), [&](const auto& device) {
+           return site.device && device.index == *site.device && device.peak.framework;
+         });
+}
+
+void AddTo(const Report& report, TopRow* row, const ReportSite& site, const TopView& view) {
   row->live_bytes += site.live_bytes;
-  row->bytes_at_peak += site.bytes_at_peak;
+  if (IsShareOfLive(report, site)) row->bytes_at_peak += site.bytes_at_peak;
   ++row->sites;
   if (!view.baseline) return;
   const auto before = view.baseline->find(site.id);
@@ -338,7 +346,7 @@ std::vector<TopRow> TopRows(const Report& report, const TopView& view) {
     }
     TopRow& sum = rows[at];
     if (site.live_bytes > sum.site->live_bytes) sum.site = &site;
-    AddTo(&sum, site, view);
+    AddTo(report, &sum, site, view);
     // Those of a leak are of its parts, too.
     sum.rate_bytes += WholeRate(site);
     sum.rate_objects += WholeObjectRate(site);
@@ -349,7 +357,7 @@ std::vector<TopRow> TopRows(const Report& report, const TopView& view) {
   for (const ReportSite& part : report.sites) {
     const auto lead = part.part_of.empty() ? leads.end() : leads.find(part.part_of);
     if (lead == leads.end() || part.category == "segment" || (view.device && part.device != view.device)) continue;
-    AddTo(&rows[lead->second], part, view);
+    AddTo(report, &rows[lead->second], part, view);
   }
   const auto key = [&view](const TopRow& row) {
     const double live = static_cast<double>(row.live_bytes);

@@ -164,6 +164,18 @@ TEST(TopScreen, SeveralProcessesHaveNoShareOfOnePeak) {
   EXPECT_NE(text().find("GPU 0 process 4711"), std::string::npos);
 }
 
+// cuBLAS's workspaces are beside PyTorch's blocks, and may be more than these.
+TEST(TopRows, MemoryOfTheDriverIsNoShareOfAFrameworksBlocks) {
+  Report report = Sample();
+  report.devices[0].peak.framework.emplace();
+  for (ReportSite& site : report.sites) site.level = Level::kFramework;
+  report.sites.push_back(SiteAt("workspace", 10, Verdict::kSteady, 800 * kMiB));
+  report.sites.back().level = Level::kDriver;
+  const TopRow row = TopRows(report, {}).back();
+  EXPECT_EQ(row.live_bytes, 1060 * kMiB);
+  EXPECT_EQ(row.bytes_at_peak, 260 * kMiB);
+}
+
 // The parts of the bar add up to the device: 300 of 1000 MiB are live.
 TEST(TopScreen, TheBarHasTheDevicesParts) {
   const std::vector<std::string> lines = TopScreen(Sample(), {}, "", "", {120, false, false}, 20);
