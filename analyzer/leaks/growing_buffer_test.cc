@@ -191,6 +191,15 @@ TEST(GrowingBuffer, ThatFadesIsNone) {
   EXPECT_EQ(Judge(200, fading).verdict, Verdict::kSublinear) << Judge(200, fading).explanation;
 }
 
+// An index that is built and then only read.
+TEST(GrowingBuffer, ThatHasStoppedIsNone) {
+  for (const double built : {.5, .75, .8}) {
+    const auto level = [built](Step step) { return (1 + std::min<uint64_t>(step, built * 400)) * 256000; };
+    const LeakVerdict verdict = Judge(400, level);
+    EXPECT_EQ(verdict.verdict, Verdict::kSublinear) << built << ": " << verdict.explanation;
+  }
+}
+
 TEST(GrowingBuffer, ALevelThatDoesNotGrowIsNone) {
   std::mt19937_64 random(11);
   int told = 0, suspected = 0;
