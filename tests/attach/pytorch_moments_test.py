@@ -8,6 +8,7 @@ hangs, and each computes what it computes without. Ends with the distribution of
 """
 import argparse
 import collections
+import math
 import os
 import random
 import re
@@ -107,7 +108,9 @@ class Moments:
         ended = jobs.line()
         word, steps, result = answer.split()
         assert word == "fine" and ended == "ended 0", (kind, answer, ended, jobs.said())
-        assert int(steps) <= MOST_STEPS and result == self.expected[kind][int(steps) - 1], (kind, answer, "another result")
+        expected = self.expected[kind][int(steps) - 1] if int(steps) <= MOST_STEPS else "nan"
+        # Libraries for matrices add in another order if fewer threads than usual run on a busy machine.
+        assert math.isclose(float.fromhex(result), float.fromhex(expected), rel_tol=1e-5), (kind, answer, "another result", expected)
         assert done.returncode == 0, (kind, done)
         # A job that has made no call yet writes no trace.
         assert stopped is None or stopped.returncode == 0, (kind, stopped)
@@ -160,6 +163,8 @@ def main():
     parser.add_argument("--keep-going", action="store_true")
     parser.add_argument("--hold", action="store_true", help="leave a job that has failed as it is, to look at it")
     options = parser.parse_args()
+    if options.width % 12 != 0:
+        parser.error("--width %d: expected a multiple of 12, the number of heads" % options.width)
     print("seed", options.seed, flush=True)
     moments = Moments(options)
     try:
