@@ -117,8 +117,9 @@ class Planner {
   void TakeWhole(size_t candidate, double coverage) {
     plan_.source = found_.candidates()[candidate].source;
     plan_.name = found_.candidates()[candidate].name;
-    plan_.coverage = coverage;
-    plan_.judged = std::max(coverage, JudgedShare(found_.candidates()[candidate].times));
+    plan_.coverage = plan_.judged = coverage;
+    // With too few marks for a choice the coverage is 0.
+    if (coverage > 0) plan_.judged = std::max(coverage, JudgedShare(found_.candidates()[candidate].times));
     plan_.mark_slot = found_.StepsOfOneThread(candidate);
     if (!plan_.mark_slot.is_none()) return;
     PickMarks(candidate, 0, found_.marks(candidate).size(), 0);
