@@ -22,7 +22,7 @@ constexpr double kFadingTrend = -1.96;
 // What fades so much does not do so by chance, one-sided 0.1 %. Three tests at 5 % find that one in twelve leaks fades
 // whose steps with survivors are random.
 constexpr double kSurelyFading = -3;
-// What has stopped by less chance than this has stopped.
+// A pause that is less likely by chance than this is an end.
 constexpr double kChanceOfPause = 0.01;
 // The accidental survivors of a harmless site, over the whole tested span. A site with k of them in k steps is as
 // likely as k or more events of a Poisson process with this mean.

@@ -98,8 +98,7 @@ void DoubtAsInputs(const SiteHistory& history, const RunShape& run, LeakVerdict*
   verdict->doubt =
       verdict->evidence.buffer.more_objects
           ? "a line keeps more and more objects for a while, together with what else the steps allocate, as it does "
-            "when "
-            "there are more inputs"
+            "when there are more inputs"
           : "a buffer grows together with what else the steps allocate, as it does when the inputs become longer";
   verdict->onset_step.reset();
   verdict->further_steps_needed = 0;

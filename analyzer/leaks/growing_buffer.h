@@ -38,7 +38,7 @@ struct ObjectSizes {
 void DoubtGrowthWithInputs(const ObjectSizes& own, const std::vector<ObjectSizes>& others, const SiteHistory& history,
                            const RunShape& run, LeakVerdict* verdict);
 
-// Does so in any case: the buffer grows with one that was changed.
+// Changes the verdict whatever the sizes are, for a buffer that grows together with one whose verdict was changed.
 void DoubtAsInputs(const SiteHistory& history, const RunShape& run, LeakVerdict* verdict);
 
 }  // namespace vramtrack

@@ -149,8 +149,7 @@ class EndedGrowth {
 
   // Python may take its time before it frees what a program has left.
   bool GoesOn(SiteIndex i) const {
-    const bool python = run_.trace.definitions().stacks.Get(sites_[i].key.stack).python.count > 0;
-    return works_on_ || (lasts_longer_ && !python);
+    return works_on_ || (lasts_longer_ && run_.trace.definitions().stacks.Get(sites_[i].key.stack).python.count == 0);
   }
 
   bool WorksOn() const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loops whose objects other events of the run speak for. Steps are told by repeated allocations unless a job marks
-// them.
+// Loops that keep objects, and jobs that show later whether these were a leak. Repeated allocations tell the steps,
+// unless the job marks them.
 #include <gtest/gtest.h>
 
 #include <deque>

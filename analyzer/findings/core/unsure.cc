@@ -263,19 +263,17 @@ std::vector<std::string> WhatIsUnsure(ProcessAnalysis* analysis, const ProcessFi
   for (const ReportDevice& device : findings.devices) {
     std::string rising = RisingSteps(analysis, DeviceIndex(device.index));
     if (!rising.empty()) unsure.push_back(std::move(rising));
-    if (analysis->plan().has_windows()) {
-      // A report has no growth by step then.
+    // Without steps a report has no growth, and what matters is the sum.
+    const bool windows = analysis->plan().has_windows();
+    double growth = device.unexplained_growth;
+    if (windows) {
       ReportDevice by_window = device;
       DescribeGrowth(*analysis, &by_window);
-      if (by_window.unexplained_growth <= 0) continue;
-      unsure.push_back(absl::StrCat("live bytes of device ", device.index, " grow by ",
-                                    FormatByteCount(by_window.unexplained_growth * analysis->run().steps),
-                                    " that no allocation site explains"));
+      growth = by_window.unexplained_growth * analysis->run().steps;
     }
-    if (device.unexplained_growth <= 0) continue;
-    unsure.push_back(absl::StrCat("live bytes of device ", device.index, " grow by ",
-                                  FormatByteCount(device.unexplained_growth),
-                                  " per step that no allocation site explains"));
+    if (growth <= 0) continue;
+    unsure.push_back(absl::StrCat("live bytes of device ", device.index, " grow by ", FormatByteCount(growth),
+                                  windows ? "" : " per step", " that no allocation site explains"));
   }
   return unsure;
 }
