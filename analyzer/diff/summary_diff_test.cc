@@ -153,7 +153,7 @@ TEST(SummaryDiff, OfLongRunsHasTheFindingsAndRatesOfTheirTraces) {
 
 // The traces' own verdicts on noise are those of diff_test.
 TEST(SummaryDiff, OfNoiseIsThatOfTheTraces) {
-  for (unsigned seed = 1; seed <= 20; ++seed) {
+  for (unsigned seed = 1; seed <= 10; ++seed) {
     for (const int steps : {100, 700}) {
       JobOptions base = With([&](JobOptions* job) {
         job->noise = true;

@@ -89,12 +89,12 @@ TEST_F(Summaries, SayWhatTheTraceSays) {
   for (const SyntheticShape shape : {SyntheticShape::kDriver, SyntheticShape::kPyTorch, SyntheticShape::kSites}) {
     SyntheticTrace wanted;
     wanted.shape = shape;
-    wanted.events = 8000;
+    wanted.events = 4000;
     traces.push_back(NewFile());
     ASSERT_TRUE(WriteSyntheticTrace(traces.back(), wanted));
   }
-  for (const uint64_t seed : {1, 2, 3, 4, 5}) traces.push_back(WriteFile(RandomTrace(seed, 5000, 3).trace.Finish()));
-  traces.push_back(WriteFile(RandomTrace(6, 5000, 3).trace.Kill()));
+  for (const uint64_t seed : {1, 2, 3, 4, 5}) traces.push_back(WriteFile(RandomTrace(seed, 2000, 3).trace.Finish()));
+  traces.push_back(WriteFile(RandomTrace(6, 2000, 3).trace.Kill()));
   traces.push_back(WriteFile(Rank(0, 0, 0)));
   for (const std::string& trace : traces) {
     SCOPED_TRACE(trace);
@@ -166,7 +166,7 @@ TEST_F(Summaries, OfVeryMuchThatTheyLackTheSameStays) {
 }
 
 TEST_F(Summaries, JoinInAnyOrderAndGroupingToTheSameBytes) {
-  for (const int ranks : {5, 16, 17, 40}) {
+  for (const int ranks : {5, 16, 17, 24}) {
     SCOPED_TRACE(ranks);
     std::vector<Summary> each;
     Summary all;
@@ -293,7 +293,7 @@ TEST_F(Summaries, WhateverTheyHoldNothingBreaks) {
       Gunzip(Summarize({WriteFile(RandomTrace(3, 2000, 2).trace.Finish())}).Write(), 1 << 30).bytes;
   std::mt19937 random(5);
   int read = 0, decoded = 0;
-  for (int round = 0; round < 250; ++round) {
+  for (int round = 0; round < 100; ++round) {
     std::string bad = message;
     for (uint32_t flips = 1 + random() % 4; flips > 0; --flips) {
       // Mostly behind the frames and stacks, where a summary goes on.

@@ -150,7 +150,7 @@ TEST_F(RecorderTest, AFinishedFileHasEverythingInBlocks) {
 // A write of several pages that the end of the process meets is stopped halfway.
 TEST_F(RecorderTest, AFinishedFileIsWholeThoughThreadsRecordUntilTheProcessEnds) {
   // Under a sanitizer each takes seconds.
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(8);
   for (int run = 0; run < 300 && std::chrono::steady_clock::now() < end; ++run) {
     unlink(path_.c_str());
     const pid_t child = fork();
