@@ -228,7 +228,8 @@ int BadInput(std::string_view line) {
 absl::StatusOr<TraceChoice> ChooseAndSay(const std::vector<std::string>& paths, bool all_runs) {
   TraceChoice all;
   std::set<std::string> chosen;
-  for (const std::string& path : Expanded(paths)) {
+  const std::vector<std::string> expanded = Expanded(paths);
+  for (const std::string& path : expanded) {
     absl::StatusOr<TraceChoice> choice = ChooseTraces(path, all_runs);
     if (!choice.ok()) return choice.status();
     chosen.insert(choice->paths.begin(), choice->paths.end());
@@ -237,6 +238,13 @@ absl::StatusOr<TraceChoice> ChooseAndSay(const std::vector<std::string>& paths, 
     absl::StrAppend(&all.left_out, all.left_out.empty() ? "" : "; ", choice->left_out);
   }
   all.paths.assign(chosen.begin(), chosen.end());
+  // Of a folder they are left out already.
+  if (expanded.size() > 1) {
+    if (const std::string left_out = LeaveOutEarlierRecordings(&all.paths); !left_out.empty()) {
+      Say(left_out);
+      absl::StrAppend(&all.left_out, all.left_out.empty() ? "" : "; ", left_out);
+    }
+  }
   return all;
 }
 

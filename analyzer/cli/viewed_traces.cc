@@ -96,12 +96,15 @@ class Reader {
     };
     if (listed->size() == 1 || of_process || !IsTraceName(listed->front())) {
       // One trace, those of one job, or summaries, which are not sorted into runs.
-      add(listed->size() == 1 ? "apart" : "all", {"", 0, *listed});
+      add(listed->size() == 1 ? "apart" : "all", {"", 0, *listed, {}});
       return answer;
     }
     const TraceRuns sorted = SortIntoRuns(*listed);
-    for (const TraceRun& run : sorted.runs) add("run", run);
-    if (!sorted.unreadable.empty()) add("apart", {"", 0, sorted.unreadable});
+    for (const TraceRun& run : sorted.runs) {
+      add("run", run);
+      if (!run.earlier.empty()) add("apart", {"", 0, run.earlier, {}});
+    }
+    if (!sorted.unreadable.empty()) add("apart", {"", 0, sorted.unreadable, {}});
     return answer;
   }
 

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -34,39 +35,61 @@ constexpr size_t kBeginningBytes[] = {256 << 10, 4 << 20};
 constexpr size_t kMostTimes = 5;
 
 struct Origin {
-  std::string run_id;
-  uint64_t start_ns = 0;  // since 1970; 0: not known
+  std::string run_id, host;
+  uint32_t pid = 0;
+  double joined_after_s = 0;  // see TracedProcess
+  uint64_t start_ns = 0;      // of the recording, since 1970; 0: not known
 };
 
 // None if `encoded`, a Definitions message, does not define a process.
-std::optional<std::string> RunIdIn(std::string_view encoded) {
-  std::optional<std::string> run_id;
+std::optional<Origin> OriginIn(std::string_view encoded) {
+  std::optional<Origin> origin;
   try {
     protozero::pbf_reader definitions(encoded.data(), encoded.size());
     while (definitions.next(schema::definitions_field::process)) {
-      run_id.emplace();
+      origin.emplace();
       protozero::pbf_reader process = definitions.get_message();
-      while (process.next(schema::process_field::run_id)) run_id = process.get_string();
+      while (process.next()) {
+        switch (process.tag()) {
+          case schema::process_field::pid:
+            origin->pid = process.get_uint32();
+            break;
+          case schema::process_field::host:
+            origin->host = process.get_string();
+            break;
+          case schema::process_field::run_id:
+            origin->run_id = process.get_string();
+            break;
+          case schema::process_field::joined_after_ms:
+            origin->joined_after_s = static_cast<double>(process.get_uint64()) / 1000;
+            break;
+          default:
+            process.skip();
+        }
+      }
     }
   } catch (const protozero::exception&) {
     // Damaged from there on.
   }
-  return run_id;
+  return origin;
 }
 
-std::optional<std::string> RunIdInBlock(std::string_view payload) {
+std::optional<Origin> OriginInBlock(std::string_view payload) {
   BlockHeader header;
   if (!BlockDecoder::ReadHeader(payload, &header)) return std::nullopt;
-  return RunIdIn(header.definitions);
+  return OriginIn(header.definitions);
 }
 
 // None if the process is not defined in `beginning`, that of a trace.
 std::optional<Origin> FindOrigin(std::string_view beginning) {
   TraceLayout layout;
   if (!ScanTrace(beginning, &layout).empty()) return std::nullopt;
-  const uint64_t start_ns = TickClock(layout.counters).start_realtime_ns();
+  const auto begun = [&](std::optional<Origin> origin) {
+    if (origin) origin->start_ns = TickClock(layout.counters).start_realtime_ns();
+    return origin;
+  };
   for (const FrameRef& block : layout.blocks) {
-    if (std::optional<std::string> run_id = RunIdInBlock(block.payload)) return Origin{*run_id, start_ns};
+    if (std::optional<Origin> origin = OriginInBlock(block.payload)) return begun(std::move(origin));
   }
   JournalRecovery recovery;
   for (const FrameRef& journal : layout.journals) {
@@ -74,7 +97,7 @@ std::optional<Origin> FindOrigin(std::string_view beginning) {
     std::string lost;
     const std::string payload = recovery.Recover(journal.payload, &lost_bytes, &lost);
     if (payload.empty()) continue;
-    if (std::optional<std::string> run_id = RunIdInBlock(payload)) return Origin{*run_id, start_ns};
+    if (std::optional<Origin> origin = OriginInBlock(payload)) return begun(std::move(origin));
   }
   return std::nullopt;
 }
@@ -91,7 +114,56 @@ std::optional<Origin> ReadOrigin(const std::string& path) {
   // One of bounded size has it in its checkpoint.
   const absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Open(path);
   if (!trace.ok() || (*trace)->definitions().process.pid == 0) return std::nullopt;
-  return Origin{(*trace)->definitions().process.run_id, (*trace)->clock().start_realtime_ns()};
+  const TracedProcess& process = (*trace)->definitions().process;
+  return Origin{process.run_id, process.host, process.pid, process.joined_after_s,
+                (*trace)->clock().start_realtime_ns()};
+}
+
+struct Recording {
+  std::string path;
+  Origin origin;
+};
+
+// The age of a process is known to a hundredth of a second.
+constexpr double kSameMomentSeconds = 0.1;
+
+// Whether both recordings are of one process, which was stopped and started again: when the later one began, the
+// process was older than the earlier one.
+bool AreOfOneProcess(const Origin& earlier, const Origin& later) {
+  if (earlier.pid != later.pid || earlier.host != later.host || earlier.start_ns == 0) return false;
+  if (later.joined_after_s == 0) return false;
+  return earlier.start_ns < later.start_ns &&
+         static_cast<double>(later.start_ns - earlier.start_ns) / 1e9 < later.joined_after_s + kSameMomentSeconds;
+}
+
+// Moves all recordings of a process but the last one to `earlier`.
+void LeaveLastOfEachProcess(std::vector<Recording>* recordings, std::vector<std::string>* earlier) {
+  std::map<std::pair<std::string, uint32_t>, std::vector<const Recording*>> by_process;
+  for (const Recording& recording : *recordings) {
+    by_process[{recording.origin.host, recording.origin.pid}].push_back(&recording);
+  }
+  std::set<std::string> left_out;
+  for (const auto& [process, of_one] : by_process) {
+    for (const Recording* one : of_one) {
+      const bool goes_on = std::any_of(of_one.begin(), of_one.end(), [one](const Recording* other) {
+        return AreOfOneProcess(one->origin, other->origin);
+      });
+      if (goes_on) left_out.insert(one->path);
+    }
+  }
+  recordings->erase(std::remove_if(recordings->begin(), recordings->end(),
+                                   [&](const Recording& one) { return left_out.count(one.path) > 0; }),
+                    recordings->end());
+  earlier->assign(left_out.begin(), left_out.end());
+}
+
+std::string SayLeftOut(const std::vector<std::string>& earlier) {
+  if (earlier.empty()) return "";
+  if (earlier.size() == 1) {
+    return absl::StrCat(earlier[0], " is left out: an earlier recording of a process that was started again");
+  }
+  return absl::StrCat(earlier.size(), " earlier recordings of processes that were started again are left out, such as ",
+                      earlier[0]);
 }
 
 // "14:02 UTC", with the day where that is not the chosen run's.
@@ -107,25 +179,43 @@ std::string TimeOf(uint64_t start_ns, uint64_t chosen_ns) {
 }  // namespace
 
 TraceRuns SortIntoRuns(const std::vector<std::string>& traces) {
-  std::map<std::string, TraceRun> by_id;
+  std::map<std::string, std::vector<Recording>> by_id;
   TraceRuns sorted;
   for (const std::string& trace : traces) {
     if (!HasBegun(trace)) continue;
-    const std::optional<Origin> origin = ReadOrigin(trace);
+    std::optional<Origin> origin = ReadOrigin(trace);
     if (!origin) {
       sorted.unreadable.push_back(trace);
       continue;
     }
-    TraceRun& run = by_id[origin->run_id];
-    if (run.paths.empty() || origin->start_ns < run.start_ns) run.start_ns = origin->start_ns;
-    run.run_id = origin->run_id;
-    run.paths.push_back(trace);
+    const std::string run_id = origin->run_id;
+    by_id[run_id].push_back({trace, *std::move(origin)});
   }
-  for (auto& [id, run] : by_id) sorted.runs.push_back(std::move(run));
+  for (auto& [id, recordings] : by_id) {
+    TraceRun& run = sorted.runs.emplace_back();
+    run.run_id = id;
+    run.start_ns = recordings[0].origin.start_ns;
+    for (const Recording& one : recordings) run.start_ns = std::min(run.start_ns, one.origin.start_ns);
+    LeaveLastOfEachProcess(&recordings, &run.earlier);
+    for (Recording& one : recordings) run.paths.push_back(std::move(one.path));
+  }
   // Equal ones keep the order of their ids.
   std::stable_sort(sorted.runs.begin(), sorted.runs.end(),
                    [](const TraceRun& a, const TraceRun& b) { return a.start_ns > b.start_ns; });
   return sorted;
+}
+
+std::string LeaveOutEarlierRecordings(std::vector<std::string>* paths) {
+  std::vector<std::string> earlier;
+  for (const TraceRun& run : SortIntoRuns(*paths).runs) {
+    earlier.insert(earlier.end(), run.earlier.begin(), run.earlier.end());
+  }
+  paths->erase(std::remove_if(paths->begin(), paths->end(),
+                              [&](const std::string& path) {
+                                return std::find(earlier.begin(), earlier.end(), path) != earlier.end();
+                              }),
+               paths->end());
+  return SayLeftOut(earlier);
 }
 
 std::time_t WhenRecorded(const std::vector<std::string>& traces) {
@@ -154,22 +244,27 @@ absl::StatusOr<TraceChoice> ChooseTraces(const std::string& path, bool all_runs)
   // Those of processes that stayed dormant say nothing.
   const auto begun = std::stable_partition(choice.paths.begin(), choice.paths.end(), HasBegun);
   if (begun != choice.paths.begin()) choice.paths.erase(begun, choice.paths.end());
-  if (all_runs || choice.paths.size() == 1 || !IsTraceName(choice.paths[0])) return choice;
+  if (choice.paths.size() == 1 || !IsTraceName(choice.paths[0])) return choice;
   TraceRuns sorted = SortIntoRuns(choice.paths);
   std::vector<TraceRun>& runs = sorted.runs;
-  if (runs.size() < 2) return choice;
-  choice.paths = std::move(runs[0].paths);
-  choice.paths.insert(choice.paths.end(), sorted.unreadable.begin(), sorted.unreadable.end());
+  choice.paths = std::move(sorted.unreadable);
+  std::vector<std::string> earlier;
+  for (size_t i = 0; i < runs.size() && (i == 0 || all_runs); ++i) {
+    choice.paths.insert(choice.paths.end(), runs[i].paths.begin(), runs[i].paths.end());
+    earlier.insert(earlier.end(), runs[i].earlier.begin(), runs[i].earlier.end());
+  }
   std::sort(choice.paths.begin(), choice.paths.end());
+  choice.left_out = SayLeftOut(earlier);
+  if (all_runs || runs.size() < 2) return choice;
   std::vector<std::string> times;
   for (size_t i = 1; i < runs.size() && i <= kMostTimes; ++i) {
     times.push_back(TimeOf(runs[i].start_ns, runs[0].start_ns));
   }
   const bool one = runs.size() == 2, more = runs.size() - 1 > kMostTimes;
-  choice.left_out =
-      absl::StrCat(runs.size() - 1, one ? " other run in " : " other runs in ", path, ", from ",
-                   absl::StrJoin(times, times.size() == 2 && !more ? " and " : ", "), more ? " and earlier" : "",
-                   one ? ", is left out; --all-runs takes it" : ", are left out; --all-runs takes them");
+  absl::StrAppend(&choice.left_out, choice.left_out.empty() ? "" : "; ", runs.size() - 1,
+                  one ? " other run in " : " other runs in ", path, ", from ",
+                  absl::StrJoin(times, times.size() == 2 && !more ? " and " : ", "), more ? " and earlier" : "",
+                  one ? ", is left out; --all-runs takes it" : ", are left out; --all-runs takes them");
   return choice;
 }
 

@@ -17,7 +17,7 @@ namespace vramtrack {
 
 struct TraceChoice {
   std::vector<std::string> paths;  // sorted
-  std::string left_out;            // one line about the other runs; empty if there are none
+  std::string left_out;            // one line about other runs and earlier recordings; empty if there are none
 };
 
 // Returns whether anything was recorded in a trace. False for that of a dormant process whose recording was never
@@ -25,16 +25,17 @@ struct TraceChoice {
 bool HasBegun(const std::string& path);
 
 // Returns the traces or summaries of `path`; see ListTraces. If a folder has several runs, returns those of the run
-// whose first process began to record last, or all with `all_runs`. Traces without a run id count as one run. A file
-// that cannot be read stays in the paths, so that its reader reports the error. An error is one line that names the
-// path.
+// whose first process began to record last, or all with `all_runs`. Traces without a run id count as one run. Of a
+// process that was stopped and started again, returns the last recording: it is no second process. A file that cannot
+// be read stays in the paths, so that its reader reports the error. An error is one line that names the path.
 absl::StatusOr<TraceChoice> ChooseTraces(const std::string& path, bool all_runs);
 
 // The traces of one run.
 struct TraceRun {
-  std::string run_id;              // empty: traces without one
-  uint64_t start_ns = 0;           // when its first process began to record, since 1970; 0: unknown
-  std::vector<std::string> paths;  // sorted
+  std::string run_id;                // empty: traces without one
+  uint64_t start_ns = 0;             // when its first process began to record, since 1970; 0: unknown
+  std::vector<std::string> paths;    // sorted
+  std::vector<std::string> earlier;  // earlier recordings of these processes, which were stopped and started again
 };
 
 struct TraceRuns {
@@ -44,6 +45,10 @@ struct TraceRuns {
 
 // Returns the runs of these traces; see ListTraces. Those of processes that stayed dormant are left out.
 TraceRuns SortIntoRuns(const std::vector<std::string>& traces);
+
+// Removes the earlier recordings of processes that were stopped and started again. Returns one line about them; empty
+// if there are none.
+std::string LeaveOutEarlierRecordings(std::vector<std::string>* paths);
 
 // Returns when the traces were last written, the earliest of several; 0: unknown.
 std::time_t WhenRecorded(const std::vector<std::string>& traces);

@@ -159,6 +159,22 @@ def stop_and_start(test):
     assert "was recording already" in test.run("start", pid).stdout
     program.end()
     assert "complete     yes" in info_of(test, second)
+    is_one_process(test, first, second)
+
+
+def is_one_process(test, earlier, last):
+    """Two recordings of one process are not two processes, in a folder and by their names."""
+    with tempfile.TemporaryDirectory(dir=test.folder) as folder:
+        paths = [os.path.join(folder, name) for name in ("a.vtrace", "b.vtrace")]
+        for path, trace in zip(paths, (earlier, last)):
+            shutil.copy(trace, path)
+        for target in ([folder], [folder, "--all-runs"], paths):
+            done = test.run("report", "--format", "json", *target)
+            assert paths[0] + " is left out: an earlier recording" in done.stderr, done.stderr
+            events = [process["events"] for process in json.loads(done.stdout)["processes"]]
+            assert events == [events_in(test, last)], (target, events)
+        done = test.run("report", "--format", "json", paths[0])
+        assert done.stderr == "", done.stderr
 
 
 def mappings(pid):
