@@ -26,8 +26,8 @@ bool HasBegun(const std::string& path);
 
 // Returns the traces or summaries of `path`; see ListTraces. If a folder has several runs, returns those of the run
 // whose first process began to record last, or all with `all_runs`. Traces without a run id count as one run. Of a
-// process that was stopped and started again, returns the last recording: it is no second process. A file that cannot
-// be read stays in the paths, so that its reader reports the error. An error is one line that names the path.
+// process that was stopped and started again, returns the last recording: it is not a second process. A file that
+// cannot be read stays in the paths, so that its reader reports the error. An error is one line that names the path.
 absl::StatusOr<TraceChoice> ChooseTraces(const std::string& path, bool all_runs);
 
 // The traces of one run.
