@@ -12,6 +12,7 @@
 #include <memory>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -35,11 +36,21 @@ constexpr size_t kBeginningBytes[] = {256 << 10, 4 << 20};
 constexpr size_t kMostTimes = 5;
 
 struct Origin {
-  std::string run_id, host;
+  std::string run_id, host, executable;
   uint32_t pid = 0;
   double joined_after_s = 0;  // see TracedProcess
   uint64_t start_ns = 0;      // of the recording, since 1970; 0: not known
+  uint64_t end_ns = 0;        // its last block, if it is complete; 0: it is not
 };
+
+// `counter` returns a schema::Counter of the trace.
+template <typename Counter>
+void SetTimes(uint64_t start_ns, const Counter& counter, Origin* origin) {
+  origin->start_ns = start_ns;
+  if (counter(schema::COUNTER_FINISHED) == 0) return;
+  origin->end_ns =
+      start_ns + counter(schema::COUNTER_CLOCK_MONOTONIC_NS) - counter(schema::COUNTER_CLOCK_START_MONOTONIC_NS);
+}
 
 // None if `encoded`, a Definitions message, does not define a process.
 std::optional<Origin> OriginIn(std::string_view encoded) {
@@ -56,6 +67,9 @@ std::optional<Origin> OriginIn(std::string_view encoded) {
             break;
           case schema::process_field::host:
             origin->host = process.get_string();
+            break;
+          case schema::process_field::executable:
+            origin->executable = process.get_string();
             break;
           case schema::process_field::run_id:
             origin->run_id = process.get_string();
@@ -85,7 +99,8 @@ std::optional<Origin> FindOrigin(std::string_view beginning) {
   TraceLayout layout;
   if (!ScanTrace(beginning, &layout).empty()) return std::nullopt;
   const auto begun = [&](std::optional<Origin> origin) {
-    if (origin) origin->start_ns = TickClock(layout.counters).start_realtime_ns();
+    const auto counter = [&](uint32_t which) { return layout.counters[which]; };
+    if (origin) SetTimes(TickClock(layout.counters).start_realtime_ns(), counter, &*origin);
     return origin;
   };
   for (const FrameRef& block : layout.blocks) {
@@ -115,8 +130,10 @@ std::optional<Origin> ReadOrigin(const std::string& path) {
   const absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Open(path);
   if (!trace.ok() || (*trace)->definitions().process.pid == 0) return std::nullopt;
   const TracedProcess& process = (*trace)->definitions().process;
-  return Origin{process.run_id, process.host, process.pid, process.joined_after_s,
-                (*trace)->clock().start_realtime_ns()};
+  Origin origin = {process.run_id, process.host, process.executable, process.pid, process.joined_after_s};
+  const auto counter = [&](uint32_t which) { return (*trace)->counter(which); };
+  SetTimes((*trace)->clock().start_realtime_ns(), counter, &origin);
+  return origin;
 }
 
 struct Recording {
@@ -127,12 +144,14 @@ struct Recording {
 // The age of a process is known to a hundredth of a second.
 constexpr double kSameMomentSeconds = 0.1;
 
-// Whether both recordings are of one process, which was stopped and started again: when the later one began, the
-// process was older than the earlier one.
+// Whether both recordings are of one process, which was stopped and started again: the earlier one was over when the
+// later one began, and the process was older than both. (Processes of several containers may have one number.)
 bool AreOfOneProcess(const Origin& earlier, const Origin& later) {
-  if (earlier.pid != later.pid || earlier.host != later.host || earlier.start_ns == 0) return false;
-  if (later.joined_after_s == 0) return false;
-  return earlier.start_ns < later.start_ns &&
+  if (std::tie(earlier.pid, earlier.host, earlier.executable) != std::tie(later.pid, later.host, later.executable)) {
+    return false;
+  }
+  if (earlier.start_ns == 0 || earlier.end_ns == 0 || later.joined_after_s == 0) return false;
+  return earlier.end_ns <= later.start_ns &&
          static_cast<double>(later.start_ns - earlier.start_ns) / 1e9 < later.joined_after_s + kSameMomentSeconds;
 }
 
