@@ -228,23 +228,21 @@ int BadInput(std::string_view line) {
 absl::StatusOr<TraceChoice> ChooseAndSay(const std::vector<std::string>& paths, bool all_runs) {
   TraceChoice all;
   std::set<std::string> chosen;
+  const auto leave_out = [&all](const std::string& line) {
+    if (line.empty()) return;
+    Say(line);
+    absl::StrAppend(&all.left_out, all.left_out.empty() ? "" : "; ", line);
+  };
   const std::vector<std::string> expanded = Expanded(paths);
   for (const std::string& path : expanded) {
     absl::StatusOr<TraceChoice> choice = ChooseTraces(path, all_runs);
     if (!choice.ok()) return choice.status();
     chosen.insert(choice->paths.begin(), choice->paths.end());
-    if (choice->left_out.empty()) continue;
-    Say(choice->left_out);
-    absl::StrAppend(&all.left_out, all.left_out.empty() ? "" : "; ", choice->left_out);
+    leave_out(choice->left_out);
   }
   all.paths.assign(chosen.begin(), chosen.end());
   // Of a folder they are left out already.
-  if (expanded.size() > 1) {
-    if (const std::string left_out = LeaveOutEarlierRecordings(&all.paths); !left_out.empty()) {
-      Say(left_out);
-      absl::StrAppend(&all.left_out, all.left_out.empty() ? "" : "; ", left_out);
-    }
-  }
+  if (expanded.size() > 1) leave_out(LeaveOutEarlierRecordings(&all.paths));
   return all;
 }
 

@@ -12,71 +12,6 @@ namespace {
 
 using protozero::pbf_reader;
 
-void ReadProcess(pbf_reader in, TracedProcess* process) {
-  namespace f = schema::process_field;
-  process->command.clear();
-  process->environment.clear();
-  process->rank = 0;  // proto3 leaves out a zero
-  while (in.next()) {
-    switch (in.tag()) {
-      case f::pid:
-        process->pid = in.get_uint32();
-        break;
-      case f::parent_pid:
-        process->parent_pid = in.get_uint32();
-        break;
-      case f::command:
-        process->command.push_back(in.get_string());
-        break;
-      case f::executable:
-        process->executable = in.get_string();
-        break;
-      case f::host:
-        process->host = in.get_string();
-        break;
-      case f::working_directory:
-        process->working_directory = in.get_string();
-        break;
-      case f::environment: {
-        pbf_reader variable = in.get_message();
-        std::pair<std::string, std::string> pair;
-        while (variable.next()) {
-          switch (variable.tag()) {
-            case schema::variable_field::name:
-              pair.first = variable.get_string();
-              break;
-            case schema::variable_field::value:
-              pair.second = variable.get_string();
-              break;
-            default:
-              variable.skip();
-          }
-        }
-        process->environment.push_back(std::move(pair));
-        break;
-      }
-      case f::rank:
-        process->rank = in.get_sint32();
-        break;
-      case f::tracer_version:
-        process->tracer_version = in.get_string();
-        break;
-      case f::driver_version:
-        process->driver_version = in.get_string();
-        break;
-      case f::run_id:
-        process->run_id = in.get_string();
-        break;
-      case f::joined_after_ms:
-        process->joined_after_s = static_cast<double>(in.get_uint64()) / 1000;
-        break;
-      default:
-        in.skip();
-    }
-  }
-  if (*process->rank < 0) process->rank.reset();
-}
-
 void ReadThread(pbf_reader in, std::map<uint32_t, TracedThread>* threads) {
   namespace f = schema::thread_field;
   uint32_t index = 0;
@@ -338,6 +273,72 @@ bool IsTorchCuda(std::string_view path) {
 
 }  // namespace
 
+void ReadProcess(std::string_view encoded, TracedProcess* process) {
+  pbf_reader in(encoded.data(), encoded.size());
+  namespace f = schema::process_field;
+  process->command.clear();
+  process->environment.clear();
+  process->rank = 0;  // proto3 leaves out a zero
+  while (in.next()) {
+    switch (in.tag()) {
+      case f::pid:
+        process->pid = in.get_uint32();
+        break;
+      case f::parent_pid:
+        process->parent_pid = in.get_uint32();
+        break;
+      case f::command:
+        process->command.push_back(in.get_string());
+        break;
+      case f::executable:
+        process->executable = in.get_string();
+        break;
+      case f::host:
+        process->host = in.get_string();
+        break;
+      case f::working_directory:
+        process->working_directory = in.get_string();
+        break;
+      case f::environment: {
+        pbf_reader variable = in.get_message();
+        std::pair<std::string, std::string> pair;
+        while (variable.next()) {
+          switch (variable.tag()) {
+            case schema::variable_field::name:
+              pair.first = variable.get_string();
+              break;
+            case schema::variable_field::value:
+              pair.second = variable.get_string();
+              break;
+            default:
+              variable.skip();
+          }
+        }
+        process->environment.push_back(std::move(pair));
+        break;
+      }
+      case f::rank:
+        process->rank = in.get_sint32();
+        break;
+      case f::tracer_version:
+        process->tracer_version = in.get_string();
+        break;
+      case f::driver_version:
+        process->driver_version = in.get_string();
+        break;
+      case f::run_id:
+        process->run_id = in.get_string();
+        break;
+      case f::joined_after_ms:
+        process->joined_after_s = static_cast<double>(in.get_uint64()) / 1000;
+        break;
+      default:
+        in.skip();
+    }
+  }
+  if (*process->rank < 0) process->rank.reset();
+}
+
 const TracedAllocator* Definitions::AllocatorOn(uint32_t device) const {
   for (const TracedAllocator& allocator : allocators) {
     if (allocator.device == device) return &allocator;
@@ -354,7 +355,7 @@ bool Definitions::Add(std::string_view encoded) {
     while (in.next()) {
       switch (in.tag()) {
         case f::process:
-          ReadProcess(in.get_message(), &process);
+          ReadProcess(in.get_string(), &process);
           break;
         case f::threads:
           ReadThread(in.get_message(), &threads);

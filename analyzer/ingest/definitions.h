@@ -31,6 +31,9 @@ struct TracedProcess {
   std::map<std::string, uint32_t> unseen;    // maps a library or function to schema::UnseenReason
 };
 
+// Reads a Process message. Throws protozero::exception at damage; the fields before it are read then.
+void ReadProcess(std::string_view encoded, TracedProcess* process);
+
 struct TracedThread {
   uint32_t tid = 0;
   std::string name;

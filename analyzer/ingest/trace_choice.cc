@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
+#include "analyzer/ingest/definitions.h"
 #include "analyzer/ingest/journal_recovery.h"
 #include "analyzer/ingest/mapped_file.h"
 #include "analyzer/ingest/tick_clock.h"
@@ -36,11 +37,9 @@ constexpr size_t kBeginningBytes[] = {256 << 10, 4 << 20};
 constexpr size_t kMostTimes = 5;
 
 struct Origin {
-  std::string run_id, host, executable;
-  uint32_t pid = 0;
-  double joined_after_s = 0;  // see TracedProcess
-  uint64_t start_ns = 0;      // of the recording, since 1970; 0: not known
-  uint64_t end_ns = 0;        // its last block, if it is complete; 0: it is not
+  TracedProcess process;
+  uint64_t start_ns = 0;  // of the recording, since 1970; 0: not known
+  uint64_t end_ns = 0;    // its last block, if it is complete; 0: it is not
 };
 
 // `counter` returns a schema::Counter of the trace.
@@ -58,29 +57,7 @@ std::optional<Origin> OriginIn(std::string_view encoded) {
   try {
     protozero::pbf_reader definitions(encoded.data(), encoded.size());
     while (definitions.next(schema::definitions_field::process)) {
-      origin.emplace();
-      protozero::pbf_reader process = definitions.get_message();
-      while (process.next()) {
-        switch (process.tag()) {
-          case schema::process_field::pid:
-            origin->pid = process.get_uint32();
-            break;
-          case schema::process_field::host:
-            origin->host = process.get_string();
-            break;
-          case schema::process_field::executable:
-            origin->executable = process.get_string();
-            break;
-          case schema::process_field::run_id:
-            origin->run_id = process.get_string();
-            break;
-          case schema::process_field::joined_after_ms:
-            origin->joined_after_s = static_cast<double>(process.get_uint64()) / 1000;
-            break;
-          default:
-            process.skip();
-        }
-      }
+      ReadProcess(definitions.get_string(), &origin.emplace().process);
     }
   } catch (const protozero::exception&) {
     // Damaged from there on.
@@ -129,8 +106,8 @@ std::optional<Origin> ReadOrigin(const std::string& path) {
   // One of bounded size has it in its checkpoint.
   const absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Open(path);
   if (!trace.ok() || (*trace)->definitions().process.pid == 0) return std::nullopt;
-  const TracedProcess& process = (*trace)->definitions().process;
-  Origin origin = {process.run_id, process.host, process.executable, process.pid, process.joined_after_s};
+  Origin origin;
+  origin.process = (*trace)->definitions().process;
   const auto counter = [&](uint32_t which) { return (*trace)->counter(which); };
   SetTimes((*trace)->clock().start_realtime_ns(), counter, &origin);
   return origin;
@@ -144,22 +121,22 @@ struct Recording {
 // The age of a process is known to a hundredth of a second.
 constexpr double kSameMomentSeconds = 0.1;
 
-// Whether both recordings are of one process, which was stopped and started again: the earlier one was over when the
-// later one began, and the process was older than both. (Processes of several containers may have one number.)
+// Whether two recordings of processes with one name and number are of one process, which was stopped and started again:
+// the earlier one was over when the later one began, and the process was older than both. (Processes of several
+// containers may have one number.)
 bool AreOfOneProcess(const Origin& earlier, const Origin& later) {
-  if (std::tie(earlier.pid, earlier.host, earlier.executable) != std::tie(later.pid, later.host, later.executable)) {
-    return false;
-  }
-  if (earlier.start_ns == 0 || earlier.end_ns == 0 || later.joined_after_s == 0) return false;
+  const double age_s = later.process.joined_after_s;
+  if (earlier.start_ns == 0 || earlier.end_ns == 0 || age_s == 0) return false;
   return earlier.end_ns <= later.start_ns &&
-         static_cast<double>(later.start_ns - earlier.start_ns) / 1e9 < later.joined_after_s + kSameMomentSeconds;
+         static_cast<double>(later.start_ns - earlier.start_ns) / 1e9 < age_s + kSameMomentSeconds;
 }
 
 // Moves all recordings of a process but the last one to `earlier`.
 void LeaveLastOfEachProcess(std::vector<Recording>* recordings, std::vector<std::string>* earlier) {
-  std::map<std::pair<std::string, uint32_t>, std::vector<const Recording*>> by_process;
+  std::map<std::tuple<uint32_t, std::string, std::string>, std::vector<const Recording*>> by_process;
   for (const Recording& recording : *recordings) {
-    by_process[{recording.origin.host, recording.origin.pid}].push_back(&recording);
+    const TracedProcess& process = recording.origin.process;
+    by_process[{process.pid, process.host, process.executable}].push_back(&recording);
   }
   std::set<std::string> left_out;
   for (const auto& [process, of_one] : by_process) {
@@ -207,8 +184,8 @@ TraceRuns SortIntoRuns(const std::vector<std::string>& traces) {
       sorted.unreadable.push_back(trace);
       continue;
     }
-    const std::string run_id = origin->run_id;
-    by_id[run_id].push_back({trace, *std::move(origin)});
+    std::vector<Recording>& run = by_id[origin->process.run_id];
+    run.push_back({trace, *std::move(origin)});
   }
   for (auto& [id, recordings] : by_id) {
     TraceRun& run = sorted.runs.emplace_back();
@@ -289,7 +266,7 @@ absl::StatusOr<TraceChoice> ChooseTraces(const std::string& path, bool all_runs)
 
 std::optional<std::string> RunIdOf(const std::string& path) {
   std::optional<Origin> origin = ReadOrigin(path);
-  return origin ? std::make_optional(std::move(origin->run_id)) : std::nullopt;
+  return origin ? std::make_optional(std::move(origin->process.run_id)) : std::nullopt;
 }
 
 namespace {
