@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scripts that need PyTorch, without a second or two of `import torch` for each.
+"""Scripts that need PyTorch, without two or three seconds of imports for each.
 
-A process imports PyTorch and makes no call of CUDA; a script runs in a process forked from it, which uses CUDA for the first time and so
-has a trace of its own. There is one such process for each environment, so a script has the variables that it would have been started with.
+A process imports PyTorch, with what the first optimizer would import, and makes no call of CUDA; a script runs in a process forked from it,
+which uses CUDA for the first time and so has a trace of its own. There is one such process for each environment, so a script has the variables that it would have been started with.
 The outermost frames of its stacks are this module's.
 """
 import builtins
+import gc
 import json
 import os
 import signal
@@ -93,7 +94,9 @@ class Pythons:
 def serve():
     """Runs the scripts that lines of stdin ask for; the answers are the numbers of their processes and exit codes."""
     import torch
+    import torch._dynamo
     assert not torch.cuda.is_initialized()
+    gc.freeze()  # a quarter of a script's time would be collections that look at half a million objects of PyTorch's modules
     sys.path.remove(FOLDER)
     for line in sys.stdin:
         child = os.fork()
