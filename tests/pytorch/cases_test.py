@@ -12,9 +12,11 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 
 import torch
 
+import forking_python
 import trace_events
 import under_test
 from runs import RUNS
@@ -32,25 +34,41 @@ ORDER_DOES_NOT_MATTER = tuple(
 
 
 class Outcome:
-    """One run of a script: what it printed and left behind."""
+    """One run of a script: what it printed and left behind. Untraced, a script without a launcher is forked from a process that has imported
+    PyTorch."""
 
-    def __init__(self, run, folder, traced):
+    def __init__(self, run, folder, pythons, traced):
         self.folder = folder
         os.mkdir(folder)
-        environment = dict(os.environ, WATCH_FOLDER=folder, SIMCUDA_BACKED="1" if run.launcher else "0",
-                           PYTHONDONTWRITEBYTECODE="1", USE_LIBUV="0", OMP_NUM_THREADS="1", **run.environment)
+        environment = dict(os.environ, SIMCUDA_BACKED="1" if run.launcher else "0", PYTHONDONTWRITEBYTECODE="1", USE_LIBUV="0",
+                           OMP_NUM_THREADS="1", **run.environment)
         if "PLUGGABLE" in run.environment:
             environment["PLUGGABLE"] = os.path.abspath(os.path.join("tests/pytorch", run.environment["PLUGGABLE"]))
         if traced:
             environment["LD_PRELOAD"] = under_test.preloaded(environment)
             environment["VRAMTRACK_OUTPUT"] = os.path.join(folder, "%p.vtrace")
-        script = os.path.join(HERE, "cases", run.script)
-        self.files = [open(os.path.join(folder, name), "w+", encoding="utf-8") for name in ("stdout", "stderr")]
-        self.process = subprocess.Popen([sys.executable, *run.launcher, script, *run.arguments], env=environment,
-                                        stdin=subprocess.DEVNULL, stdout=self.files[0], stderr=self.files[1],
-                                        start_new_session=True)
+        arguments = [os.path.join(HERE, "cases", run.script), *run.arguments]
+        watched = {"WATCH_FOLDER": folder}
+        self.process = self.forked = None
+        if traced or run.launcher:
+            self.files = [open(os.path.join(folder, name), "w+", encoding="utf-8") for name in ("stdout", "stderr")]
+            self.process = subprocess.Popen([sys.executable, *run.launcher, *arguments], env=dict(environment, **watched),
+                                            stdin=subprocess.DEVNULL, stdout=self.files[0], stderr=self.files[1], start_new_session=True)
+        else:
+            self.forked = threading.Thread(target=self.fork, args=(pythons, arguments, environment, watched))
+            self.forked.start()
+
+    def fork(self, pythons, arguments, environment, watched):
+        try:
+            finished = pythons.run(arguments, environment, TIMEOUT_S, watched)
+            self.exit_code, self.stdout, self.stderr = finished.exit_code, finished.stdout, finished.stderr
+        except RuntimeError as error:
+            self.exit_code, self.stdout, self.stderr = str(error), "", ""
 
     def wait(self):
+        if self.forked:
+            self.forked.join()
+            return
         try:
             self.exit_code = self.process.wait(TIMEOUT_S)
         except subprocess.TimeoutExpired:
@@ -184,7 +202,7 @@ def passed_over(run):
     return "%s is not installed" % missing[0] if missing else None
 
 
-def run_one(name, folder):
+def run_one(name, folder, pythons):
     run = RUNS[name]
     why_not = passed_over(run)
     if why_not:
@@ -193,8 +211,8 @@ def run_one(name, folder):
     seen_plain, seen_traced = [], []
     for attempt in range(ATTEMPTS):
         check = Check()
-        plain = Outcome(run, os.path.join(folder, "%s-plain-%d" % (name, attempt)), False)
-        traced = Outcome(run, os.path.join(folder, "%s-traced-%d" % (name, attempt)), True)
+        plain = Outcome(run, os.path.join(folder, "%s-plain-%d" % (name, attempt)), pythons, traced=False)
+        traced = Outcome(run, os.path.join(folder, "%s-traced-%d" % (name, attempt)), pythons, traced=True)
         plain.wait()
         traced.wait()
         same_behaviour(check, run, plain, traced)
@@ -218,8 +236,8 @@ def run_one(name, folder):
 
 
 def main():
-    with tempfile.TemporaryDirectory() as folder:
-        return 0 if all([run_one(name, folder) for name in sys.argv[1:] or RUNS]) else 1
+    with tempfile.TemporaryDirectory() as folder, forking_python.Pythons() as pythons:
+        return 0 if all([run_one(name, folder, pythons) for name in sys.argv[1:] or RUNS]) else 1
 
 
 if __name__ == "__main__":

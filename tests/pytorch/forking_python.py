@@ -46,8 +46,9 @@ class Pythons:
             process.wait()
             process.stdout.close()
 
-    def run(self, arguments, environment, timeout=120):
-        """Runs a script, the first of the arguments. Raises RuntimeError after so many seconds."""
+    def run(self, arguments, environment, timeout=120, variables={}):
+        """Runs a script, the first of the arguments. Raises RuntimeError after so many seconds. `variables` are those of the environment that
+        only the script itself reads."""
         key = tuple(sorted(environment.items()))
         with self.lock:
             idle = self.idle.setdefault(key, [])
@@ -58,7 +59,7 @@ class Pythons:
             paths = [os.path.join(folder, name) for name in ("stdout", "stderr")]
             stop = threading.Timer(timeout, os.killpg, (process.pid, signal.SIGKILL))
             stop.start()
-            process.stdin.write(json.dumps([arguments] + paths) + "\n")
+            process.stdin.write(json.dumps([arguments, variables] + paths) + "\n")
             process.stdin.flush()
             answer = process.stdout.readline()
             stop.cancel()
@@ -106,8 +107,9 @@ def serve():
         print(json.dumps([child, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])]), flush=True)
 
 
-def become(arguments, stdout, stderr):
+def become(arguments, variables, stdout, stderr):
     """In the child: the script, as if it had been started alone."""
+    os.environ.update(variables)
     for descriptor, path in enumerate((os.devnull, stdout, stderr)):
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o644)
         os.dup2(file, descriptor)
@@ -118,7 +120,7 @@ def become(arguments, stdout, stderr):
         code = compile(file.read(), arguments[0], "exec")
     main = vars(sys.modules["__main__"])
     main.clear()
-    main.update(__name__="__main__", __file__=arguments[0], __builtins__=builtins)
+    main.update(__name__="__main__", __file__=arguments[0], __builtins__=builtins, __spec__=None)
     exec(code, main)
     sys.stdout.flush()
     # Let threads of autograd come to rest before the interpreter ends.

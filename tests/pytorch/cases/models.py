@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small models that the cases share."""
 import torch
+import torch._dynamo  # what the first optimizer would import, after watch.py has set aside what is imported
 import torch.nn as nn
 import torch.nn.functional as F
 
