@@ -8,7 +8,11 @@ import sys
 
 import mutations
 
-SOURCES = os.path.join(os.path.dirname(os.path.realpath(__file__)), "programs")
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "pytorch"))
+import forking_python  # noqa: E402
+
+SOURCES = os.path.join(HERE, "programs")
 SCRIPTS = ("training.py", "blocks.py")
 STEPS = "50"
 
@@ -80,25 +84,20 @@ CASES = {
 }
 
 
-def traced(folder, change, steps=STEPS):
-    os.mkdir(folder)
-    for name in SCRIPTS:
-        shutil.copy(os.path.join(SOURCES, name), folder)
+def traced(pythons, folder, name, change, steps=STEPS):
+    sources = os.path.join(folder, name)
+    os.mkdir(sources)
+    for script in SCRIPTS:
+        shutil.copy(os.path.join(SOURCES, script), sources)
     if change:
-        change(folder)
-    trace = os.path.join(folder, "training.vtrace")
-    environment = dict(os.environ, VRAMTRACK_OUTPUT=trace, SIMCUDA_BACKED="0", OMP_NUM_THREADS="1",
-                       PYTHONDONTWRITEBYTECODE="1",
-                       LD_PRELOAD=":".join([mutations.LIBRARY] + os.environ.get("LD_PRELOAD", "").split()))
-    ran = mutations.run([sys.executable, "training.py", steps], env=environment, cwd=folder)
-    if ran.returncode != 0:
-        raise RuntimeError("exit code %d: %s" % (ran.returncode, ran.stderr[-2000:]))
-    return trace, mutations.marks_in(folder)
+        change(sources)
+    trace, _ = pythons.traced([os.path.join(sources, "training.py"), steps], folder)
+    return trace, mutations.marks_in(sources)
 
 
-def what_is_wrong(name, base, folder):
+def what_is_wrong(name, base, pythons, folder):
     change, expected = CASES[name]
-    new, new_marks = traced(os.path.join(folder, name), change)
+    new, new_marks = traced(pythons, folder, name, change)
     base, base_marks = base
     code, report = mutations.diff_of(base, new)
     wrong = [] if code == 0 else ["exit code %d" % code]
@@ -117,10 +116,11 @@ def what_is_wrong(name, base, folder):
 
 
 def main():
-    def prepare(folder):
-        base = traced(os.path.join(folder, "base"), None)
-        return lambda name: what_is_wrong(name, base, folder)
-    return mutations.judge_all(sys.argv[1:] or list(CASES), prepare)
+    with forking_python.Pythons() as pythons:
+        def prepare(folder):
+            base = traced(pythons, folder, "base", None)
+            return lambda name: what_is_wrong(name, base, pythons, folder)
+        return mutations.judge_all(sys.argv[1:] or list(CASES), prepare)
 
 
 if __name__ == "__main__":

@@ -41,6 +41,9 @@ class Pythons:
         return self
 
     def __exit__(self, *exception):
+        self.close()
+
+    def close(self):
         for process in self.all:
             process.stdin.close()
             process.wait()

@@ -11,6 +11,7 @@ import tempfile
 import unittest
 
 import backward_test
+import under_test
 
 ALLOCATED = re.compile(r" allocate +(graph_pool|graph|graph_exec|device) +\d+ +(\d+) +(0x[0-9a-f]+) .*?(?:capture (\d+))?$")
 
@@ -18,10 +19,9 @@ ALLOCATED = re.compile(r" allocate +(graph_pool|graph|graph_exec|device) +\d+ +(
 def run(script, *arguments):
     """What the script printed, its events as text, and its report."""
     with tempfile.TemporaryDirectory() as folder:
-        environment = {"PYTHONPATH": os.path.abspath("python")}
-        printed, dump = backward_test.traced(folder, *arguments, script=script, environment=environment)
+        printed, dump = backward_test.traced(folder, *arguments, script=script)
         (trace,) = glob.glob(os.path.join(folder, "*.vtrace"))
-        report = subprocess.run([os.environ["VRAMTRACK_PROGRAM"], "report", "--format", "json", trace],
+        report = subprocess.run([under_test.VRAMTRACK, "report", "--format", "json", trace],
                                 capture_output=True, text=True)
     # 3: not enough evidence, which is as good where nothing leaks.
     if report.returncode not in (0, 3):

@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 import backward_test
+import under_test
 
 EVENT = re.compile(r" +[0-9.]+ +\d+ (\S+) +(\S+) +\d+ +(\S+) +\S+ +\S+ +(\S+) ?(.*)$")
 
@@ -30,7 +31,7 @@ def has(frames, function, file):
 class MarksTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        environment = {"NVTX_INJECTION64_PATH": os.path.abspath(os.environ["PRELOAD_LIBRARY"])}
+        environment = {"NVTX_INJECTION64_PATH": under_test.LIBRARY}
         with tempfile.TemporaryDirectory() as folder:
             _, dump = backward_test.traced(folder, script="marks_cases.py", environment=environment)
         cls.events = events(dump)

@@ -18,5 +18,5 @@ def preloaded(environment):
 
 def traced_environment(output, **more):
     """The environment of a traced script whose tensors' values do not matter; `output` is the pattern of its trace's path."""
-    return dict(os.environ, VRAMTRACK_OUTPUT=output, SIMCUDA_BACKED="0", OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1",
-                **{"PYTHONPATH": MODULE, "LD_PRELOAD": preloaded(os.environ), **more})
+    return {**os.environ, "VRAMTRACK_OUTPUT": output, "SIMCUDA_BACKED": "0", "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONPATH": MODULE, "LD_PRELOAD": preloaded(os.environ), **more}
