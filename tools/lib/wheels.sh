@@ -47,8 +47,10 @@ pinned_environment() {
   }
   make_environment "$1" "$python"
   (download_wheels "$1" "$2") || return 1
-  run_pip "$1" install --no-index --no-deps --find-links "$(download_dir)/wheels" -r "$2" ||
+  run_pip "$1" install --no-index --no-deps --no-compile --find-links "$(download_dir)/wheels" -r "$2" ||
     die "cannot install the wheels of ${2#"$root"/}: $(pip_error)"
+  # By all processors: pip compiles the ten thousand modules of PyTorch one after the other. Some are templates, not Python.
+  "$1/bin/python" -m compileall -q -j 0 "$1/lib" >>"$deps/pip.log" 2>&1 || true
   cp "$2" "$1/.made-from"
 }
 
