@@ -113,7 +113,7 @@ class Composition : public ::testing::Test {
 TEST_F(Composition, OfJobs) {
   for (const SyntheticShape shape : {SyntheticShape::kDriver, SyntheticShape::kPyTorch, SyntheticShape::kSites}) {
     for (const bool steps : {true, false}) {
-      for (const uint64_t events : {2000, 20000}) {
+      for (const uint64_t events : {2000, 8000}) {
         SyntheticTrace wanted;
         wanted.shape = shape;
         wanted.steps = steps;
