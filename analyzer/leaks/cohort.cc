@@ -22,6 +22,8 @@ constexpr double kFadingTrend = -1.96;
 // What fades so much does not do so by chance, one-sided 0.1 %. Three tests at 5 % find that one in twelve leaks fades
 // whose steps with survivors are random.
 constexpr double kSurelyFading = -3;
+// A later half that leaves more and more is no end of a cache.
+constexpr double kRisingAgain = 1;
 // A pause that is less likely by chance than this is an end.
 constexpr double kChanceOfPause = 0.01;
 // The accidental survivors of a harmless site, over the whole tested span. A site with k of them in k steps is as
@@ -183,10 +185,9 @@ class Judge {
     e.windows_with_survivors = static_cast<uint32_t>(
         std::count_if(windows_.begin(), windows_.end(), [](const SurvivorTotal& w) { return w.objects > 0; }));
 
-    StepSpan since_setup{kSetupSteps, e.tested.end};
-    if (onset.within_tested) since_setup = e.leaking;
-    run_series_ = SurvivorsIn(history_, since_setup);
-    e.trend = JudgeTrend(Within(series_, judged), judged, windows_, run_series_, since_setup);
+    run_span_ = onset.within_tested ? e.leaking : StepSpan{kSetupSteps, e.tested.end};
+    run_series_ = SurvivorsIn(history_, run_span_);
+    e.trend = JudgeTrend(Within(series_, judged), judged, windows_, run_series_, run_span_);
     // Windows are alike in their work, but what a program does in them is not.
     if (run_.windows && e.trend.trend == Trend::kAccelerating && e.trend.late_to_early.bytes < kAcceleratingWindows) {
       e.trend.trend = Trend::kConstant;
@@ -224,10 +225,18 @@ class Judge {
     return past <= 0 || e.trend.lean_of_run < kDoubtfulTrend * std::min(1.0, past);
   }
 
+  // A trend down that chance does not make, whatever bursts births come in, and of a cache's kind, which takes less
+  // from its beginning on. What leaves less since the job's work changed once is no cache.
   bool SurelyFades() const {
     const LeakEvidence& e = verdict_.evidence;
+    const double spread = std::sqrt(e.trend.overdispersion);
     // Objects of one step may have one cause, so each step counts once.
-    return std::min(e.trend.lean_of_run, LaplaceTrend(series_, e.leaking, /*by_steps=*/true)) < kSurelyFading;
+    if (std::min(e.trend.lean_of_run, LaplaceTrend(series_, e.leaking, /*by_steps=*/true)) >= kSurelyFading * spread) {
+      return false;
+    }
+    const Step middle = run_span_.begin + run_span_.size() / 2;
+    return TrendOfRun(run_series_, {run_span_.begin, middle}) < kDoubtfulTrend * spread &&
+           TrendOfRun(run_series_, {middle, run_span_.end}) < kRisingAgain;
   }
 
   Verdict AsItMayBeFilling() {
@@ -247,7 +256,8 @@ class Judge {
   }
 
   bool Fading() const {
-    return run_series_.size() >= kSuspiciousSteps && verdict_.evidence.trend.lean_of_run < kFadingTrend;
+    return run_series_.size() >= kSuspiciousSteps &&
+           verdict_.evidence.trend.lean_of_run < kFadingTrend * std::sqrt(verdict_.evidence.trend.overdispersion);
   }
 
   Verdict Stopped() {
@@ -261,7 +271,8 @@ class Judge {
   bool MayPauseByChance() const {
     const LeakEvidence& e = verdict_.evidence;
     const double until = series_.back().step + 1 - e.leaking.begin;
-    return std::pow(until / e.leaking.size(), static_cast<double>(Within(series_, e.leaking).size())) > kChanceOfPause;
+    const double independent = static_cast<double>(Within(series_, e.leaking).size()) / e.trend.overdispersion;
+    return std::pow(until / e.leaking.size(), independent) > kChanceOfPause;
   }
 
   // After what warm-up left, ever the same gap.
@@ -329,7 +340,8 @@ class Judge {
   const JudgeDetail detail_;
   LeakVerdict verdict_;
   SurvivorSeries series_;      // in the tested span
-  SurvivorSeries run_series_;  // warm-up included
+  StepSpan run_span_;          // warm-up included, or from the onset
+  SurvivorSeries run_series_;  // in that span
   std::vector<SurvivorTotal> windows_;
   Rate rate_;
 };

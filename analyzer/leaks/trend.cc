@@ -23,6 +23,9 @@ constexpr double kGrowingObjectsRatio = 1.5;
 
 constexpr double kVeryLarge = 1e9;
 
+// For bursts: as many windows as tell their variance, each long enough to have births.
+constexpr uint32_t kMostBurstWindows = 12, kFewestBurstWindows = 6, kStepsOfBurstWindow = 8;
+
 // From this share on, nearly every step has survivors: which steps have any says no more.
 constexpr double kSaturated = 0.9;
 
@@ -47,13 +50,6 @@ double Lean(const SurvivorSeries& series, StepSpan span, bool by_steps) {
   return with_time / std::sqrt(variance * time_variance) * std::sqrt(steps - 1);
 }
 
-// Each step counts once, as its objects may have one cause, unless nearly all steps have some.
-double TrendOfRun(const SurvivorSeries& series, StepSpan span) {
-  const auto steps = std::count_if(series.begin(), series.end(),
-                                   [span](const Survivors& at) { return at.step >= span.begin && at.step < span.end; });
-  return Lean(series, span, /*by_steps=*/static_cast<double>(steps) < kSaturated * span.size());
-}
-
 double Ratio(double late, double early) {
   if (early <= 0) return late > 0 ? kVeryLarge : 1;
   return std::min(late / early, kVeryLarge);
@@ -72,6 +68,33 @@ double LaplaceTrend(const SurvivorSeries& series, StepSpan span, bool by_steps) 
   if (births == 0) return 0;
   const double middle = (static_cast<double>(span.begin) + span.end) / 2;
   return (sum / births - middle) / (span.size() * std::sqrt(1.0 / (12 * births)));
+}
+
+double TrendOfRun(const SurvivorSeries& series, StepSpan span) {
+  const auto steps = std::count_if(series.begin(), series.end(),
+                                   [span](const Survivors& at) { return at.step >= span.begin && at.step < span.end; });
+  return Lean(series, span, /*by_steps=*/static_cast<double>(steps) < kSaturated * span.size());
+}
+
+double Overdispersion(const SurvivorSeries& series, StepSpan span) {
+  const uint32_t windows = std::min<uint32_t>(kMostBurstWindows, span.size() / kStepsOfBurstWindow);
+  if (windows < kFewestBurstWindows) return 1;
+  std::vector<double> births(windows, 0);
+  for (const Survivors& at : series) {
+    if (at.step < span.begin || at.step >= span.end) continue;
+    ++births[static_cast<uint64_t>(at.step - span.begin) * windows / span.size()];
+  }
+  const double n = windows, middle = (n - 1) / 2;
+  double sum = 0, squares = 0, with_time = 0;
+  for (uint32_t i = 0; i < windows; ++i) {
+    sum += births[i];
+    squares += births[i] * births[i];
+    with_time += births[i] * (i - middle);
+  }
+  const double mean = sum / n, of_trend = with_time * with_time / (n * (n * n - 1) / 12);
+  const double found = std::max(0.0, squares - sum * mean - of_trend) / (n - 2);
+  const double independent = mean * (1 - mean / (span.size() / n));
+  return independent > 0 ? std::max(1.0, found / independent) : 1;
 }
 
 HalvesRatio LateToEarly(const std::vector<SurvivorTotal>& windows) {
@@ -108,6 +131,8 @@ TrendEvidence JudgeTrend(const SurvivorSeries& series, StepSpan span, const std:
   evidence.laplace = LaplaceTrend(series, span, /*by_steps=*/false);
   evidence.window_bytes = WindowTrend(windows);
   evidence.lean_of_run = TrendOfRun(run_series, run_span);
+  // A cache fills so fast in the beginning that a straight line does not describe it.
+  evidence.overdispersion = Overdispersion(run_series, {run_span.begin + run_span.size() / 3, run_span.end});
   const HalvesRatio& ratio = evidence.late_to_early;
   const bool hint = std::min(evidence.laplace, evidence.lean_of_run) < -kHintOfTrend;
   if (std::max(ratio.bytes, ratio.objects) < kDeceleratingRatio && hint) {
@@ -116,7 +141,8 @@ TrendEvidence JudgeTrend(const SurvivorSeries& series, StepSpan span, const std:
     evidence.trend = Trend::kDecelerating;
   } else if (evidence.lean_of_run < -kSignificantRunTrend && ratio.bytes < kTrendThatMatters) {
     evidence.trend = Trend::kDecelerating;
-  } else if (evidence.laplace > kSignificantTrend && ratio.bytes > kAcceleratingRatio) {
+  } else if (evidence.laplace > kSignificantTrend * std::sqrt(evidence.overdispersion) &&
+             ratio.bytes > kAcceleratingRatio) {
     evidence.trend = Trend::kAccelerating;
   } else if (evidence.window_bytes > kSignificantTrend && ratio.bytes > kGrowingObjectsRatio) {
     evidence.trend = Trend::kAccelerating;

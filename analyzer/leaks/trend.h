@@ -28,6 +28,15 @@ HalvesRatio LateToEarly(const std::vector<SurvivorTotal>& windows);
 // they grow.
 double WindowTrend(const std::vector<SurvivorTotal>& windows);
 
+// Returns how far births lean to the end of the span, in standard deviations of what the same steps in any order would
+// do. Each step counts once, as its objects may have one cause, unless nearly all steps have some.
+double TrendOfRun(const SurvivorSeries& series, StepSpan span);
+
+// Returns how many times the variance of independent births that of the births in the windows of the span is, trend
+// left aside, and 1 at the least. Busy phases of a job make births come in bursts; the standard deviation of a trend is
+// then larger by the square root of this. A step counts once. 1 for spans too short to tell.
+double Overdispersion(const SurvivorSeries& series, StepSpan span);
+
 enum class Trend { kConstant, kDecelerating, kAccelerating };
 
 struct TrendEvidence {
@@ -38,6 +47,7 @@ struct TrendEvidence {
   // Over the run from its second step on, warm-up included, each step counted once unless nearly all have survivors:
   // how far they lean to the end, in standard deviations of the same steps in any order.
   double lean_of_run = 0;
+  double overdispersion = 1;  // over the last two thirds of the same
 };
 
 // Judges the trend of a site's survivors. `run_series` and `run_span`: the same site including warm-up. A cache gets

@@ -162,6 +162,44 @@ TEST(WalkThrough, ALeakAtRandomIsHardlyEverTakenForACache) {
   }
 }
 
+// Busy phases of a server, of 50 requests on average, in which each third request loses something.
+TEST(WalkThrough, ALeakInBurstsIsHardlyEverTakenForACache) {
+  struct Bar {
+    Step steps;
+    int fine;  // at most, of 200: ten phases do not tell their variance
+  };
+  for (const auto& [steps, most] : {Bar{500, 16}, Bar{1500, 4}, Bar{5000, 4}}) {
+    int fine = 0, accelerating = 0;
+    for (unsigned seed = 0; seed < 200; ++seed) {
+      std::mt19937_64 random(seed);
+      bool busy = false;
+      const Verdict verdict = VerdictOf(steps, [&random, &busy](auto* site, Step step) {
+        if (random() % 50 == 0) busy = !busy;
+        if (busy && random() % 3 == 0) site->OnBirth(step, 65536, 1);
+      });
+      fine += !IsLeak(verdict) && verdict != Verdict::kInsufficientEvidence;
+      accelerating += verdict == Verdict::kAcceleratingLeak;
+    }
+    EXPECT_LE(fine, most) << steps << " steps, of 200";
+    EXPECT_LE(accelerating, 12) << steps << " steps, of 200";
+  }
+}
+
+// The mix of requests changes once, and then stays.
+TEST(WalkThrough, ALeakThatBecomesRarerOnceIsHardlyEverTakenForACache) {
+  for (const unsigned then : {8, 14}) {
+    int fine = 0;
+    for (unsigned seed = 0; seed < 200; ++seed) {
+      std::mt19937_64 random(seed);
+      const Verdict verdict = VerdictOf(1500, [&random, then](auto* site, Step step) {
+        if (random() % 100 < (step < 750 ? 20 : then)) site->OnBirth(step, 65536, 1);
+      });
+      fine += !IsLeak(verdict) && verdict != Verdict::kInsufficientEvidence;
+    }
+    EXPECT_LE(fine, 10) << "20, then " << then << " % of the requests, of 200";
+  }
+}
+
 TEST(WalkThrough, ACacheThatFillsIsNotSurelyALeak) {
   struct Bar {
     Step steps;

@@ -13,6 +13,8 @@ namespace {
 
 constexpr uint64_t kGcHeaderBytes = 16;
 constexpr size_t kGenerations = 3, kGenerationBytes = 24;
+// Behind the generations and a pointer: what gc.freeze() has set aside (_gc_runtime_state, pycore_gc.h, 3.8 to 3.11).
+constexpr size_t kPermanentBytes = kGenerations * kGenerationBytes + 8;
 constexpr uint64_t kGcFlags = 3;
 
 }  // namespace
@@ -92,8 +94,8 @@ void ObjectWalk::ListTracked(uint64_t most_ns) {
     api_->visit_tracked(OnTracked, this);
   } else if (api_->gc_generations != 0) {
     GrowingArray<uint64_t> from_end = {};
-    for (size_t i = 0; i < kGenerations && listed_ == schema::HOLDERS_COMPLETE; ++i) {
-      ListGeneration(api_->gc_generations + i * kGenerationBytes, &from_end);
+    for (size_t i = 0; i <= kGenerations && listed_ == schema::HOLDERS_COMPLETE; ++i) {
+      ListGeneration(api_->gc_generations + (i < kGenerations ? i * kGenerationBytes : kPermanentBytes), &from_end);
       if (!tracked_.Reserve(from_end.size())) break;
       for (size_t k = from_end.size(); k-- > 0;) tracked_.Add(from_end[k]);
       from_end.Clear();

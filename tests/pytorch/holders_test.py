@@ -24,7 +24,7 @@ LOOKALIKES = ("bounded_window", "average_model", "replay_ring", "limited_cache",
 SOME_BELOW_LIMIT = ("cache", "replay")
 BELOW_LIMIT = ("window", "cache", "requests", "replay", "rollouts")
 # One for each way to hold, and each part of the walk.
-SOME = ("loss_history", "local_losses", "error_log", "hook_every_step", "object_cache", "generator_local", "slots", "reference_cycle",
+SOME = ("loss_history", "context_variable", "local_losses", "error_log", "hook_every_step", "object_cache", "generator_local", "slots", "reference_cycle",
         "submodule_cache", "script_module", "function_result", "leaf_in_graph", "unlisted_module", "library_cache",
         "mixed_classes", "many_objects")
 SOME_FIXED = ("loss_history", "hook_every_step")
