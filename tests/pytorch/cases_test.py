@@ -49,7 +49,7 @@ class Outcome:
             environment["VRAMTRACK_OUTPUT"] = os.path.join(folder, "%p.vtrace")
         arguments = [os.path.join(HERE, "cases", run.script), *run.arguments]
         watched = {"WATCH_FOLDER": folder}
-        self.process = self.forked = None
+        self.forked = None
         if traced or run.launcher:
             self.files = [open(os.path.join(folder, name), "w+", encoding="utf-8") for name in ("stdout", "stderr")]
             self.process = subprocess.Popen([sys.executable, *run.launcher, *arguments], env=dict(environment, **watched),

@@ -2,8 +2,8 @@
 """Scripts that need PyTorch, without two or three seconds of imports for each.
 
 A process imports PyTorch, with what the first optimizer would import, and makes no call of CUDA; a script runs in a process forked from it,
-which uses CUDA for the first time and so has a trace of its own. There is one such process for each environment, so a script has the variables that it would have been started with.
-The outermost frames of its stacks are this module's.
+which uses CUDA for the first time and so has a trace of its own. There is one such process for each environment, so a script has the variables
+that it would have been started with. The outermost frames of its stacks are this module's.
 """
 import builtins
 import gc
