@@ -116,8 +116,7 @@ void SiteHistoryBuilder::OnTail(uint32_t objects, uint64_t bytes) {
 }
 
 void SiteHistoryBuilder::SettleDeaths() {
-  uint32_t outlived_objects = 0;
-  uint64_t outlived_bytes = 0;
+  Deaths outlived{latest_step_};
   for (const Step birth_step : dying_cohorts_) {
     OpenCohort& open = *Find(birth_step);
     Cohort& cohort = open.cohort;
@@ -132,38 +131,50 @@ void SiteHistoryBuilder::SettleDeaths() {
     settled_.died_objects += open.dying_objects;
     settled_.died_bytes += bytes;
     if (lifetime_steps > 0) {
-      outlived_objects += open.dying_objects;
-      outlived_bytes += bytes;
+      outlived.objects += open.dying_objects;
+      outlived.bytes += bytes;
+      if (birth_step > 0) outlived.longest = std::max(outlived.longest, lifetime_steps);
     }
     open.dying_objects = 0;
     open.dying_bytes = 0;
   }
   dying_cohorts_.clear();
-  if (outlived_objects > 0) RecordDeaths(latest_step_, outlived_objects, outlived_bytes);
+  if (outlived.objects > 0) RecordDeaths(outlived);
 }
 
-void SiteHistoryBuilder::RecordDeaths(Step step, uint32_t objects, uint64_t bytes) {
-  std::vector<Deaths>& deaths = settled_.deaths;
-  const Step bin = step - step % settled_.death_bin_steps;
-  if (!deaths.empty() && deaths.back().step == bin) {
-    deaths.back().objects += objects;
-    deaths.back().bytes += bytes;
-    return;
+namespace {
+
+// Sums up the entries of one bin; they are in order of their steps.
+void JoinBins(uint32_t bin_steps, std::vector<Deaths>* deaths) {
+  size_t kept = 0;
+  for (Deaths fine : *deaths) {
+    fine.step -= fine.step % bin_steps;
+    if (kept == 0 || (*deaths)[kept - 1].step != fine.step) {
+      (*deaths)[kept++] = fine;
+      continue;
+    }
+    Deaths& bin = (*deaths)[kept - 1];
+    bin.objects += fine.objects;
+    bin.bytes += fine.bytes;
+    bin.longest = std::max(bin.longest, fine.longest);
   }
-  deaths.push_back({bin, objects, bytes});
+  deaths->resize(kept);
+}
+
+}  // namespace
+
+void SiteHistoryBuilder::RecordDeaths(Deaths outlived) {
+  std::vector<Deaths>& deaths = settled_.deaths;
+  deaths.push_back(outlived);
+  if (settled_.death_bin_steps > 1 && deaths.size() > 1) {
+    std::vector<Deaths> latest(deaths.end() - 2, deaths.end());
+    JoinBins(settled_.death_bin_steps, &latest);
+    deaths.resize(deaths.size() - 2);
+    deaths.insert(deaths.end(), latest.begin(), latest.end());
+  }
   if (deaths.size() <= kMaxDeathBins) return;
   settled_.death_bin_steps *= 2;
-  size_t kept = 0;
-  for (const Deaths& fine : deaths) {
-    const Step coarse = fine.step - fine.step % settled_.death_bin_steps;
-    if (kept > 0 && deaths[kept - 1].step == coarse) {
-      deaths[kept - 1].objects += fine.objects;
-      deaths[kept - 1].bytes += fine.bytes;
-    } else {
-      deaths[kept++] = {coarse, fine.objects, fine.bytes};
-    }
-  }
-  deaths.resize(kept);
+  JoinBins(settled_.death_bin_steps, &deaths);
 }
 
 void SiteHistoryBuilder::DropEmptyCohorts() {
@@ -223,17 +234,7 @@ std::vector<Deaths> MergedDeaths(const SiteHistory& a, const SiteHistory& b, uin
   merged.insert(merged.end(), b.deaths.begin(), b.deaths.end());
   std::stable_sort(merged.begin(), merged.end(),
                    [](const Deaths& left, const Deaths& right) { return left.step < right.step; });
-  size_t kept = 0;
-  for (Deaths deaths : merged) {
-    deaths.step -= deaths.step % bin_steps;
-    if (kept == 0 || merged[kept - 1].step != deaths.step) {
-      merged[kept++] = deaths;
-      continue;
-    }
-    merged[kept - 1].objects += deaths.objects;
-    merged[kept - 1].bytes += deaths.bytes;
-  }
-  merged.resize(kept);
+  JoinBins(bin_steps, &merged);
   return merged;
 }
 

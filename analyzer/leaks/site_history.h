@@ -33,6 +33,7 @@ struct Deaths {
   Step step = 0;
   uint32_t objects = 0;
   uint64_t bytes = 0;
+  uint32_t longest = 0;  // the longest life among them in steps, without those born in step 0
 };
 
 // Counts of objects by completed lifetime in steps. Bin 0 counts lifetime 0 (freed in the step of birth); bin i >= 1
@@ -128,7 +129,7 @@ class SiteHistoryBuilder {
   void BeginStep(Step step);
   void SettleDeaths();
   void DropEmptyCohorts();
-  void RecordDeaths(Step step, uint32_t objects, uint64_t bytes);
+  void RecordDeaths(Deaths deaths);
   OpenCohort& BornIn(Step step);  // returns the cohort of `step`, which is added if it is new
   void CountBirthStep(Step step);
   void CountLifetime(uint32_t lifetime_steps, uint64_t objects);

@@ -140,6 +140,8 @@ class Ledger {
   uint64_t LeaveRange(const LiveAllocation& allocation);  // returns the bytes of segments that end with it
   void PlaceBlock(const LiveAllocation& allocation);
   void CountSegments(const Scope& scope, const std::vector<const Segments::Range*>& recognised);
+  void CountForGraphs(Segments* segments);
+  void TellSegments(SiteIndex site);
   FrameworkShare ShareOf(const Scope& framework) const;
   Levels LevelsOfFramework(const Scope& scope) const;
   uint64_t LevelOfScope(const Scope& scope) const;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "analyzer/attribution/library_pool.h"
 #include "analyzer/findings/core/device_findings.h"
 #include "analyzer/findings/core/ended_growth.h"
+#include "analyzer/findings/core/line_verdicts.h"
 #include "analyzer/findings/core/site_groups.h"
 #include "analyzer/findings/core/step_plan.h"
 #include "analyzer/findings/core/trace_warnings.h"
@@ -309,6 +311,9 @@ void ProcessAnalysis::JudgeSites() {
   DoubtEndedGrowth({trace_, ledger, histories, order(), run_phases_, phase_of_site_}, &verdicts_);
   judge.DoubtGrowthBelowLimit(walks(), walked_blocks(), &verdicts_);
   DemoteChanceFindings();
+  if (std::getenv("VRAMTRACK_RULES") == nullptr) {
+    JudgeLines({trace_, ledger, histories, replay_->growth(), run_phases_, run_, &symbolizer_}, &verdicts_, &phase_of_site_);
+  }
   SiteGroups groups = SelectSites(ledger, failures().all(), verdicts_, same, options_.top, &symbolizer_);
   groups_ = std::move(groups.reported);
   other_groups_ = std::move(groups.others);
