@@ -185,11 +185,18 @@ void FindingsJoin::Add(ProcessFindings findings) {
   process.walks = std::move(findings.walks);
   releases_.Add(process, std::move(findings.releases));
   warnings_.Add(process, std::move(findings.warnings));
-  unsure_.Add(process, std::move(findings.unsure));
-  for (const auto& [verdict, sites] : findings.verdict_counts) verdict_counts_[verdict] += sites;
-  if (findings.further_steps_needed) {
-    further_steps_needed_ = std::max(further_steps_needed_.value_or(0), *findings.further_steps_needed);
+  std::vector<std::string> reasons;
+  for (const ReportReason& reason : findings.reasons) reasons.push_back(absl::StrCat(reason.id, "\n", reason.text));
+  reasons_.Add(process, std::move(reasons));
+  for (auto member : {&ProcessFindings::pinned_growth, &ProcessFindings::handle_growth}) {
+    std::optional<ReportGrowthLedger>& growth = findings.*member;
+    if (!growth) continue;
+    RenameSites(joined, &*growth);
+    std::optional<ReportGrowthLedger>& known = member == &ProcessFindings::pinned_growth ? pinned_growth_ : handle_growth_;
+    // Of several processes, the one in which it grew most.
+    if (!known || growth->grown > known->grown) known = std::move(growth);
   }
+  for (const auto& [verdict, sites] : findings.verdict_counts) verdict_counts_[verdict] += sites;
   cards_.Add(process.process.pid, process.process.rank, std::move(findings.cards));
   if (findings.host && (!host_ || MattersMore(*findings.host, *host_))) host_ = std::move(findings.host);
   const uint64_t steps = findings.steps.count;
@@ -232,9 +239,20 @@ Report FindingsJoin::Finish() {
   report.host = host_;
   report.cards = cards_.Finish();
   report.verdict_counts.assign(verdict_counts_.begin(), verdict_counts_.end());
-  report.further_steps_needed = further_steps_needed_;
   report.warnings = warnings_.Finish();
-  report.unsure = unsure_.Finish();
+  for (const std::string& line : reasons_.Finish()) {
+    const size_t end = line.find('\n');
+    if (end == std::string::npos) {
+      report.reasons.push_back({"", line});
+    } else {
+      report.reasons.push_back({line.substr(0, end), line.substr(end + 1)});
+    }
+  }
+  report.pinned_growth = std::move(pinned_growth_);
+  report.handle_growth = std::move(handle_growth_);
+  for (std::optional<ReportGrowthLedger>* growth : {&report.pinned_growth, &report.handle_growth}) {
+    if (*growth) RenameSites(id, &**growth);
+  }
   if (failures_ > failures_kept_) {
     report.warnings.push_back(absl::StrCat(failures_,
                                            " allocations failed for lack of memory in the processes of the job; ",

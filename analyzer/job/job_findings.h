@@ -88,13 +88,13 @@ class FindingsJoin {
   JoinedSites sites_;
   JobDevices devices_;
   JobReleases releases_;
-  JobWarnings warnings_, unsure_;
+  JobWarnings warnings_, reasons_;
+  std::optional<ReportGrowthLedger> pinned_growth_, handle_growth_;
   JobCards cards_;
   std::optional<ReportHost> host_;
   ReportSteps steps_;  // of the process with the most steps
   const JobProcess* steps_of_ = nullptr;
   std::map<std::string, uint64_t> verdict_counts_;
-  std::optional<uint64_t> further_steps_needed_;
   size_t failures_ = 0, failures_kept_ = 0;  // failed allocations
 };
 

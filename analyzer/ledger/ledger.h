@@ -90,6 +90,11 @@ class Ledger {
     return {reserved + scope.outside, reserved, scope.live};
   }
 
+  // Returns the size of the device's memory in bytes; 0 for the host and if the trace does not contain it.
+  uint64_t DeviceBytes(DeviceIndex device) const;
+  // Estimates the share of the process's frees that the trace lacks, after a replay: 0 for a complete trace, at most 1.
+  double lost_share() const;
+
   uint64_t events() const { return events_; }
   uint64_t unknown_frees() const { return unknown_frees_; }
   uint64_t unreadable_events() const { return unreadable_events_; }

@@ -52,6 +52,17 @@ struct Site {
 
 using Sites = IndexedVector<SiteIndex, Site>;
 
+// Returns whether at least half of the site's allocations are segments.
+inline bool IsSegmentSite(const Site& site) { return site.segments > 0 && 2 * site.segments >= site.allocations; }
+
+// Returns the level at which a report counts the site.
+inline Level LevelOf(const Site& site) { return LevelOf(site.key.kind, IsSegmentSite(site)); }
+
+// Returns whether most of the site's allocations are blocks in segments of CUDA graphs' private pools.
+inline bool IsInGraphPools(const Site& site) {
+  return site.in_graph_pools > 0 && 2 * site.in_graph_pools >= site.allocations;
+}
+
 // Numbers sites in the order of their first appearance. Thread-compatible.
 class SiteTable {
  public:

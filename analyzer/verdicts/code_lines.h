@@ -3,8 +3,8 @@
 // The lines of code that hold memory. A site is one call stack, but a reader looks for a line: what all stacks do whose
 // innermost frame of the user's own code is the same is judged together. Code that is made or loaded again under other
 // names is one line.
-#ifndef ANALYZER_FINDINGS_CORE_CODE_LINES_H_
-#define ANALYZER_FINDINGS_CORE_CODE_LINES_H_
+#ifndef ANALYZER_VERDICTS_CODE_LINES_H_
+#define ANALYZER_VERDICTS_CODE_LINES_H_
 
 #include <array>
 #include <cstddef>
@@ -40,4 +40,4 @@ std::string NameOfCopies(std::string_view name);
 
 }  // namespace vramtrack
 
-#endif  // ANALYZER_FINDINGS_CORE_CODE_LINES_H_
+#endif  // ANALYZER_VERDICTS_CODE_LINES_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/findings/core/code_lines.h"
+#include "analyzer/verdicts/code_lines.h"
 
 #include <algorithm>
 #include <functional>
@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "analyzer/findings/core/framework_findings.h"
 #include "proto/hash.h"
 
 namespace vramtrack {
