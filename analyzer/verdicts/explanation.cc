@@ -63,7 +63,7 @@ std::string Rose(const LineVerdict& verdict, const RunShape& run) {
     return judgement.rate.bytes_per_step > 0 || value == 0 ? FormatByteCount(static_cast<double>(value))
                                                            : Objects(static_cast<double>(value), 0);
   };
-  return absl::StrCat("its objects are replaced by larger ones or by more: ", level(judgement.windows.front()),
+  return absl::StrCat("its objects are replaced by ", judgement.by_size() ? "larger ones: " : "more: ", level(judgement.windows.front()),
                       " at the quietest moment of ", StepWord(run), " ", Name(run, judgement.window_steps.front()), ", ",
                       level(judgement.windows.back()), " in ", StepWord(run), " ",
                       Name(run, judgement.window_steps.back()), "; it rose in ", judgement.rises, " of ",

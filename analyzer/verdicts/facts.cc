@@ -28,6 +28,7 @@ constexpr double kMost = 0.5;
 constexpr double kOtherReason = 10;
 // Fewer objects are no pattern.
 constexpr uint64_t kFewest = 5;
+constexpr size_t kFewestMoves = 4;
 // A job works on after its steps if it makes this share of its allocations then, or goes on for so many times as long.
 constexpr double kMuchWork = 0.1, kMuchLonger = 20, kFewestSeconds = 1;
 // A part of the run that has ended must have been this much of it.
@@ -125,6 +126,7 @@ bool InOneLoop(const FactFinder& facts, const LineVerdict& verdict, std::string*
   const RunPhase& phase = facts.PhaseOf(verdict);
   const Judgement& judgement = verdict.judgement;
   if (phase.source != StepSource::kPeriodicity || !judgement.replaced || judgement.onset) return false;
+  if (!judgement.by_size()) return false;
   return judgement.history.birth_steps >= kNearlyAll * phase.steps.size();
 }
 
@@ -412,13 +414,6 @@ std::vector<const char*> RunFactIds() {
 }
 
 FactFinder::FactFinder(const ReplayedRun& run, const std::vector<RunPhase>& phases) : run_(run), phases_(phases) {
-  // Objects of a site that were freed after the last step, with allocations since the one before.
-  std::map<SiteIndex, uint64_t> last;
-  for (const SiteOrder::Release& release : run.order.released()) {
-    uint64_t& before = last[release.site];
-    freed_in_turn_[release.site] += release.allocations > before;
-    before = release.allocations;
-  }
   uint64_t allocations = 0;
   for (const Site& site : run.ledger.sites()) allocations += LevelOf(site) == Level::kHandle ? 0 : site.allocations;
   const uint64_t after = run.order.allocations_after_steps();
@@ -438,8 +433,10 @@ void FactFinder::LookAt(const std::vector<LineVerdict>& verdicts) {
   for (const LineVerdict& verdict : verdicts) {
     const Judgement& judgement = verdict.judgement;
     const size_t moves = judgement.windows.empty() ? 0 : judgement.windows.size() - 1;
-    if (verdict.leaks()) leaked_[verdict.line.book] += std::max(0.0, judgement.gain());
-    if (judgement.rises == 0 && moves > 0 && 4 * static_cast<size_t>(judgement.falls) >= 3 * moves) {
+    if (verdict.leaks() && moves > 0) {
+      const double rate = std::max(judgement.rate.bytes_per_step, judgement.rate.objects_per_step);
+      leaked_[verdict.line.book] += rate * (judgement.window_steps.back() - judgement.window_steps.front());
+    } else if (judgement.rises == 0 && moves >= kFewestMoves && 4 * static_cast<size_t>(judgement.falls) >= 3 * moves) {
       shrunk_[verdict.line.book] -= judgement.gain();
     }
     if (verdict.leaks() || 2 * uint64_t{judgement.history.birth_steps} < PhaseOf(verdict).steps.size()) continue;
@@ -456,10 +453,11 @@ const Site& FactFinder::MainSite(const LineVerdict& verdict) const {
 }
 
 uint64_t FactFinder::FreedInTurn(const std::vector<SiteIndex>& sites) const {
-  uint64_t freed = 0;
-  for (const SiteIndex site : sites) {
-    const auto found = freed_in_turn_.find(site);
-    if (found != freed_in_turn_.end()) freed += found->second;
+  uint64_t freed = 0, before = 0;
+  for (const SiteOrder::Release& release : run_.order.released()) {
+    if (!std::binary_search(sites.begin(), sites.end(), release.site)) continue;
+    freed += release.allocations > before;
+    before = release.allocations;
   }
   return freed;
 }
@@ -493,7 +491,7 @@ bool FactFinder::GrowsWithInputs(const LineVerdict& verdict) const {
   const auto found = regular_.find(verdict.line.book);
   if (found == regular_.end()) return false;
   const Sizes own = SizesOf(verdict.parts);
-  const bool by_size = own.bytes >= own.numbers;
+  const bool by_size = verdict.judgement.by_size();
   const double grown = (by_size ? own.bytes : own.numbers) - 1;
   if (grown <= 0) return false;
   size_t along = 0;

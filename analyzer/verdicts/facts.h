@@ -31,6 +31,8 @@ class FactFinder {
   const Book& BookOf(const LineVerdict& verdict) const { return run_.growth.books()[verdict.line.book]; }
   // Returns the site with most of the verdict's live bytes.
   const Site& MainSite(const LineVerdict& verdict) const;
+  // Returns how many of the objects that were freed after the last step had allocations since the one before. `sites`:
+  // ascending.
   uint64_t FreedInTurn(const std::vector<SiteIndex>& sites) const;
   // Returns whether the job did much, or went on for long, after the last step.
   bool GoesOn(const LineVerdict& verdict) const;
@@ -49,7 +51,6 @@ class FactFinder {
 
   const ReplayedRun& run_;
   const std::vector<RunPhase>& phases_;
-  std::map<SiteIndex, uint64_t> freed_in_turn_;
   bool works_on_ = false, lasts_longer_ = false;
   std::map<uint32_t, double> shrunk_, leaked_;  // by book
   std::map<uint32_t, std::vector<Sizes>> regular_;  // lines that allocate in most steps, by book

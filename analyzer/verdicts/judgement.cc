@@ -11,6 +11,8 @@ namespace {
 // Growth is compared at the quietest moments of so many windows, of so many steps at least: steps of several kinds
 // (micro-steps, evaluations) are compared like with like.
 constexpr size_t kMostParts = 12, kWindowSteps = 5;
+// A level that rose less often has not shown that it grows.
+constexpr size_t kFewestRises = 5;
 
 Weighed WeighSurvivors(const SiteHistory& history, Step steps, double keepers) {
   Weighed weighed;
@@ -37,12 +39,22 @@ Weighed WeighGrowth(const std::vector<uint64_t>& levels) {
   return weighed;
 }
 
+// Grew for a while, and surely does not any more.
 bool HasStopped(const Weighed& growth) {
-  return growth.any && growth.posterior.is_clean() &&
-         (growth.posterior.alternative == Model::kFilled || growth.posterior.alternative == Model::kFilling);
+  return growth.any && growth.posterior.is_clean() && growth.posterior.alternative != Model::kUnfreed &&
+         growth.evidence.left.size() >= kFewestRises;
 }
 
 }  // namespace
+
+bool Judgement::by_size() const {
+  if (window_objects.empty() || window_objects.front() == 0 || window_objects.back() == 0) return false;
+  const auto size = [this](size_t window) {
+    return static_cast<double>(windows[window]) / static_cast<double>(window_objects[window]);
+  };
+  const auto objects = static_cast<double>(std::min(window_objects.front(), window_objects.back()));
+  return 2 * (size(windows.size() - 1) - size(0)) * objects >= gain();
+}
 
 std::vector<size_t> QuietMoments(const std::vector<uint64_t>& levels, size_t warmup) {
   std::vector<size_t> quiet;
@@ -86,21 +98,21 @@ SiteHistory PhaseJudge::HistoryOf(const std::vector<SiteIndex>& sites, uint32_t 
   return growth_.books()[book].in_bytes() ? history : WithoutBytes(std::move(history));
 }
 
-std::vector<uint64_t> PhaseJudge::LevelsOf(const std::vector<SiteIndex>& sites, uint32_t book) const {
-  std::vector<uint64_t> levels;
+std::vector<HeldLevel> PhaseJudge::LevelsOf(const std::vector<SiteIndex>& sites, uint32_t book) const {
+  std::vector<HeldLevel> levels;
   for (const SiteIndex site : sites) {
     const std::vector<HeldLevel> of = growth_.LevelsOf(site);
     if (of.empty()) continue;
     levels.resize(books_[book].steps.size());
     for (size_t i = 0; i < levels.size(); ++i) {
-      const HeldLevel& level = of[books_[book].first + i];
-      levels[i] += growth_.books()[book].in_bytes() ? level.bytes : level.objects;
+      levels[i].bytes += of[books_[book].first + i].bytes;
+      levels[i].objects += of[books_[book].first + i].objects;
     }
   }
   return levels;
 }
 
-void PhaseJudge::AddWindows(const std::vector<uint64_t>& levels, const OfPhase& book, Judgement* judgement) const {
+void PhaseJudge::AddWindows(const std::vector<uint64_t>& levels, const OfPhase& book, Judgement* judgement) {
   for (const size_t moment : book.quiet) {
     judgement->windows.push_back(levels.empty() ? 0 : levels[moment]);
     judgement->window_steps.push_back(book.steps[moment]);
@@ -114,11 +126,16 @@ void PhaseJudge::AddWindows(const std::vector<uint64_t>& levels, const OfPhase& 
 Judgement PhaseJudge::Judge(const std::vector<SiteIndex>& sites, uint32_t book) const {
   Judgement judgement;
   judgement.history = HistoryOf(sites, book);
-  const std::vector<uint64_t> levels = LevelsOf(sites, book);
+  const std::vector<HeldLevel> held = LevelsOf(sites, book);
+  std::vector<uint64_t> levels;
+  for (const HeldLevel& level : held) levels.push_back(growth_.books()[book].in_bytes() ? level.bytes : level.objects);
   judgement.survivors = WeighSurvivors(judgement.history, phase_.steps.size(), keepers_);
   judgement.growth = WeighGrowth(levels);
   judgement.longest_life = judgement.history.max_completed_lifetime_steps;
   AddWindows(levels, books_[book], &judgement);
+  for (const size_t moment : books_[book].quiet) {
+    judgement.window_objects.push_back(held.empty() ? 0 : held[moment].objects);
+  }
   Decide(book, &judgement);
   Measure(book, &judgement);
   return judgement;
@@ -155,9 +172,12 @@ void PhaseJudge::Measure(uint32_t book, Judgement* judgement) const {
   judgement->tested = {begin, begin + judgement->survivors.evidence.end};
   judgement->leaking = judgement->tested;
   if (judgement->certainty == Certainty::kClean) return;
-  const auto rate_of = [](const Weighed& weighed, Step steps) {
-    const Step first = std::min(weighed.posterior.begin, weighed.evidence.end);
-    Rate rate = EstimateRate(weighed.evidence.left, {{first, weighed.evidence.end}, weighed.posterior.onset},
+  const Step warmup = phase_.warmup_end - begin;
+  const auto rate_of = [warmup](const Weighed& weighed, Step steps) {
+    // Without what was set up in warm-up, unless that would leave too little.
+    const Step end = weighed.evidence.end, judged = std::min(warmup / steps, end / 2);
+    const Step first = std::min(std::max(weighed.posterior.begin, judged), end);
+    Rate rate = EstimateRate(weighed.evidence.left, {{first, end}, weighed.posterior.onset && first == weighed.posterior.begin},
                              weighed.evidence.longest);
     rate.bytes_per_step /= steps;
     rate.objects_per_step /= steps;

@@ -40,12 +40,14 @@ struct Judgement {
   Rate rate;                 // per step
   Step longest_life = 0;     // of objects that were freed
   // Levels at the quiet moments of windows of equal length after warm-up.
-  std::vector<uint64_t> windows;
+  std::vector<uint64_t> windows, window_objects;
   std::vector<Step> window_steps;
   int rises = 0, falls = 0;
   double gain() const {
     return windows.empty() ? 0 : static_cast<double>(windows.back()) - static_cast<double>(windows.front());
   }
+  // Returns whether most of the growth is of larger objects, not of more of them.
+  bool by_size() const;
   SiteHistory history;  // of the phase
 
   const Weighed& decisive() const { return replaced ? growth : survivors; }
@@ -66,7 +68,7 @@ class PhaseJudge {
   // Returns what the sites did in the phase, as if they were one.
   SiteHistory HistoryOf(const std::vector<SiteIndex>& sites, uint32_t book) const;
   // Returns what they held at the quiet moments of the phase.
-  std::vector<uint64_t> LevelsOf(const std::vector<SiteIndex>& sites, uint32_t book) const;
+  std::vector<HeldLevel> LevelsOf(const std::vector<SiteIndex>& sites, uint32_t book) const;
   // Judges sites of one book together.
   Judgement Judge(const std::vector<SiteIndex>& sites, uint32_t book) const;
   // Returns the judgement of everything in the book: only `growth` and what follows from it is set.
@@ -86,7 +88,7 @@ class PhaseJudge {
 
   void Decide(uint32_t book, Judgement* judgement) const;
   void Measure(uint32_t book, Judgement* judgement) const;
-  void AddWindows(const std::vector<uint64_t>& levels, const OfPhase& book, Judgement* judgement) const;
+  static void AddWindows(const std::vector<uint64_t>& levels, const OfPhase& book, Judgement* judgement);
 
   const Ledger& ledger_;
   const SiteHistories& histories_;

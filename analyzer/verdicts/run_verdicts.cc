@@ -2,6 +2,8 @@
 #include "analyzer/verdicts/run_verdicts.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -78,6 +80,13 @@ class RunJudge {
     }
     for (uint32_t book = 0; book < run_.growth.books().size(); ++book) FindSpread(judge, book, &found);
     for (LineVerdict& verdict : found) verdict.verdict = NameOf(verdict);
+    if (std::getenv("VT_DEBUG") != nullptr) {
+      for (const LineVerdict& v : found) {
+        const Judgement& j = v.judgement;
+        if (std::getenv("VT_DEBUG")[0] != 'a' && !v.leaks() && !v.unsure()) continue;
+        std::fprintf(stderr, "phase %zu book %u %s:%u %s sites %zu parts %zu: %s S %.1f(%d,%d any %d E %u L %u rel %.0f) G %.1f(%d,%d any %d) book %.1f gain %.0f rises %d falls %d rate %.0f [%.0f %.0f] begin %u..%u\n", phase, v.line.book, v.line.frame.file.c_str(), v.line.frame.line, v.line.frame.function.c_str(), v.line.sites.size(), v.parts.size(), vramtrack::NameOf(v.verdict), j.survivors.log_odds, (int)j.survivors.posterior.likeliest, (int)j.survivors.posterior.alternative, j.survivors.any, j.survivors.evidence.end, j.survivors.evidence.longest, j.survivors.evidence.releases, j.growth.log_odds, (int)j.growth.posterior.likeliest, (int)j.growth.posterior.alternative, j.growth.any, judge.OfBook(v.line.book).growth.log_odds, j.gain(), j.rises, j.falls, j.rate.bytes_per_step, j.rate.bytes_interval.low, j.rate.bytes_interval.high, j.leaking.begin, j.leaking.end);
+      }
+    }
     FactFinder facts(run_, verdicts_.phases);
     facts.LookAt(found);
     for (LineVerdict& verdict : found) ApplyFacts(facts, &verdict);
@@ -158,7 +167,7 @@ class RunJudge {
         }
         std::sort(parts.begin(), parts.end());
         Judgement judgement = judge.Judge(parts, book);
-        if (!Leaks(judgement) || judgement.gain() < kExplained * (whole.gain() - explained)) continue;
+        if (!Leaks(judgement) || judgement.replaced || judgement.gain() < kExplained * (whole.gain() - explained)) continue;
         LineVerdict& first = (*lines)[*std::max_element(members.begin(), members.end(), gains_more)];
         first.unit = unit;
         first.parts = std::move(parts);
