@@ -192,7 +192,8 @@ void FindingsJoin::Add(ProcessFindings findings) {
     std::optional<ReportGrowthLedger>& growth = findings.*member;
     if (!growth) continue;
     RenameSites(joined, &*growth);
-    std::optional<ReportGrowthLedger>& known = member == &ProcessFindings::pinned_growth ? pinned_growth_ : handle_growth_;
+    std::optional<ReportGrowthLedger>& known =
+        member == &ProcessFindings::pinned_growth ? pinned_growth_ : handle_growth_;
     // Of several processes, the one in which it grew most.
     if (!known || growth->grown > known->grown) known = std::move(growth);
   }

@@ -22,7 +22,8 @@ double LateToEarly(const BirthTotals& totals, Step steps, Mean mean) {
     return to.objects < from.objects + 2 ? 0 : mean({to.objects - from.objects, to.bytes - from.bytes}, length);
   };
   const double early = part(totals[begin], totals[middle], static_cast<double>(StepOf(middle) - StepOf(begin)));
-  const double late = part(totals[middle], totals.back(), static_cast<double>(steps) - static_cast<double>(StepOf(middle)));
+  const double late =
+      part(totals[middle], totals.back(), static_cast<double>(steps) - static_cast<double>(StepOf(middle)));
   return early > 0 && late > 0 ? late / early : 0;
 }
 

@@ -42,7 +42,8 @@ Evidence EvidenceOfSurvivors(const SiteHistory& history, Step steps) {
   // If only a part of most steps' objects is left, objects are released one by one.
   int64_t partial = 0;
   for (const Cohort& cohort : history.cohorts) {
-    if (cohort.step < evidence.end && cohort.live_objects > 0) partial += cohort.born_objects > cohort.live_objects ? 1 : -1;
+    if (cohort.step < evidence.end && cohort.live_objects > 0)
+      partial += cohort.born_objects > cohort.live_objects ? 1 : -1;
   }
   if (partial > 0) evidence.releases = std::max(evidence.releases, std::max(1.0, releases));
   return evidence;

@@ -172,8 +172,8 @@ class SurvivorModel {
     LogTotal later;
     for (const int steps : kSetupLengths) {
       if (2 * static_cast<Step>(steps) > end_) break;
-      const auto edge = static_cast<size_t>(
-          std::lower_bound(edges_.begin(), edges_.end(), static_cast<Step>(steps)) - edges_.begin());
+      const auto edge = static_cast<size_t>(std::lower_bound(edges_.begin(), edges_.end(), static_cast<Step>(steps)) -
+                                            edges_.begin());
       if (!setups_.empty() && setups_.back().edge == edge) continue;
       setups_.push_back({edge, false, -std::log1p(edges_[edge])});
       if (edge > 0) later.Add(setups_.back().log_likelihood);
@@ -266,7 +266,8 @@ class SurvivorModel {
     for (size_t bin = 0; bin < bins(); ++bin) {
       const double p = std::min(rate * shape[bin], 0.999);
       const double k = objects_[bin + 1] - objects_[bin], possible = slots_ * (edges_[bin + 1] - edges_[bin]);
-      prefix[bin + 1] = prefix[bin] + k * std::log(p) + (possible - k) * std::log1p(-p) + choose_[bin + 1] - choose_[bin];
+      prefix[bin + 1] =
+          prefix[bin] + k * std::log(p) + (possible - k) * std::log1p(-p) + choose_[bin + 1] - choose_[bin];
     }
     return prefix;
   }
@@ -306,7 +307,8 @@ class SurvivorModel {
     std::sort(numbers.begin(), numbers.end());
     uint32_t usual = 0;
     for (size_t i = 0, most = 0; i < numbers.size();) {
-      const size_t same = static_cast<size_t>(std::upper_bound(numbers.begin(), numbers.end(), numbers[i]) - numbers.begin()) - i;
+      const size_t same =
+          static_cast<size_t>(std::upper_bound(numbers.begin(), numbers.end(), numbers[i]) - numbers.begin()) - i;
       if (same > most) {
         most = same;
         usual = numbers[i];
@@ -325,8 +327,7 @@ class SurvivorModel {
     for (const Step p : periods) {
       const Step phase = at.back() % p;
       const double share = p == 1 ? 0.5 : 0.5 / p / std::log(std::max<Step>(3, longest));
-      AddPattern(std::log(kSinglePattern * share / p / slots_),
-                 [&](Step t) { return t % p == phase ? usual : 0; });
+      AddPattern(std::log(kSinglePattern * share / p / slots_), [&](Step t) { return t % p == phase ? usual : 0; });
     }
     for (Step p = 2; p <= std::min(kLongestSequence, end_ / 3); ++p) {
       // What most repetitions of the later half have.
@@ -336,7 +337,8 @@ class SurvivorModel {
         for (Step t = end_ / 2 + (phase + p - end_ / 2 % p) % p; t < end_; t += p) seen.push_back(filled_[t]);
         std::sort(seen.begin(), seen.end());
         for (size_t i = 0, most = 0; i < seen.size();) {
-          const size_t same = static_cast<size_t>(std::upper_bound(seen.begin(), seen.end(), seen[i]) - seen.begin()) - i;
+          const size_t same =
+              static_cast<size_t>(std::upper_bound(seen.begin(), seen.end(), seen[i]) - seen.begin()) - i;
           if (same > most) {
             most = same;
             sequence[phase] = seen[i];
@@ -392,8 +394,8 @@ class SurvivorModel {
     const size_t last = bins();
     std::vector<Start> starts;
     for (const Start& setup : setups_) {
-      starts.push_back({setup.edge, false,
-                        setup.log_likelihood + GoingOn(setup.edge, last) + std::log(prior_.from_setup)});
+      starts.push_back(
+          {setup.edge, false, setup.log_likelihood + GoingOn(setup.edge, last) + std::log(prior_.from_setup)});
     }
     for (size_t bin = 0; bin < last; ++bin) {
       if (nonempty_[bin + 1] == nonempty_[bin]) continue;
@@ -422,7 +424,8 @@ class SurvivorModel {
       const double span = std::log(std::max<Step>(1, end_ - edges_[setup.edge]));
       for (size_t end = setup.edge + 1; end < bins(); ++end) {
         const double rest = Quiet(end, bins());
-        total.Add(setup.log_likelihood + GoingOn(setup.edge, end) + rest + std::log(edges_[end + 1] - edges_[end]) - span);
+        total.Add(setup.log_likelihood + GoingOn(setup.edge, end) + rest + std::log(edges_[end + 1] - edges_[end]) -
+                  span);
       }
     }
     return total.value();
@@ -498,11 +501,11 @@ class SurvivorModel {
 
   const Evidence& evidence_;
   const Prior& prior_;
-  Step group_ = 1, end_ = 1;      // steps that are taken together; number of such groups
-  uint32_t slots_ = 1;            // a step has so many
+  Step group_ = 1, end_ = 1;  // steps that are taken together; number of such groups
+  uint32_t slots_ = 1;        // a step has so many
   double log_slots_ = 0;
-  std::vector<uint32_t> filled_;  // of each step
-  std::vector<Step> edges_;       // of bins
+  std::vector<uint32_t> filled_;                     // of each step
+  std::vector<Step> edges_;                          // of bins
   std::vector<double> objects_, nonempty_, choose_;  // before each edge
   std::vector<Start> setups_;
   std::vector<Pattern> patterns_;

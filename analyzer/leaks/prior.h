@@ -15,20 +15,20 @@ struct Prior {
 
   // Weights of the classes, for a line that keeps something for longer than it kept anything that it freed.
   double leak = 1;
-  double one_time = 4;        // set-up
-  double accident = 2;        // a few objects, at any time
-  double filled = 1.0 / 16;   // grew, and stopped in the middle of the run
-  double filling = 1.0 / 4;   // a cache: it keeps less and less
-  double filling_drops = 0.2; // factor of `filling` for a line that frees as many objects as it keeps
-  double unfreed = 1;         // is freed later than any object so far
+  double one_time = 4;         // set-up
+  double accident = 2;         // a few objects, at any time
+  double filled = 1.0 / 16;    // grew, and stopped in the middle of the run
+  double filling = 1.0 / 4;    // a cache: it keeps less and less
+  double filling_drops = 0.2;  // factor of `filling` for a line that frees as many objects as it keeps
+  double unfreed = 1;          // is freed later than any object so far
 
   // Within the classes.
-  double accelerating = 0.1;  // share of leaks whose rate grows
-  double from_setup = 0.5;    // share of leaks that begin when set-up ends
-  double patterned = 0.5;     // share of leaks that repeat a pattern of steps
-  unsigned pattern_hits = 99; // a pattern misses about one step in this many
-  double accidents = 4;       // shape of the gamma distribution of the accidents of a run, whose mean is 1
-  double keepers = 8;         // lines that keep something after set-up, for each leak that is expected
+  double accelerating = 0.1;   // share of leaks whose rate grows
+  double from_setup = 0.5;     // share of leaks that begin when set-up ends
+  double patterned = 0.5;      // share of leaks that repeat a pattern of steps
+  unsigned pattern_hits = 99;  // a pattern misses about one step in this many
+  double accidents = 4;        // shape of the gamma distribution of the accidents of a run, whose mean is 1
+  double keepers = 8;          // lines that keep something after set-up, for each leak that is expected
 };
 
 // What is integrated out, on these grids.

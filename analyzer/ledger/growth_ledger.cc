@@ -135,7 +135,8 @@ BookLevels GrowthLedger::LevelsOf(uint32_t book) const {
   levels.bin_steps = total.bin_steps;
   levels.steps = total.quietest;
   const Step whole = static_cast<Step>(levels.steps.size()) * total.bin_steps;
-  if (whole < total.floors.size()) levels.steps.push_back(QuietestOf(total, whole, static_cast<Step>(total.floors.size())));
+  if (whole < total.floors.size())
+    levels.steps.push_back(QuietestOf(total, whole, static_cast<Step>(total.floors.size())));
   for (const Step step : levels.steps) levels.of_book.push_back(total.floors[step]);
   return levels;
 }

@@ -28,19 +28,21 @@ struct Book {
 struct HeldLevel {
   uint64_t bytes = 0;
   uint32_t objects = 0;
-  friend bool operator==(const HeldLevel& a, const HeldLevel& b) { return a.bytes == b.bytes && a.objects == b.objects; }
+  friend bool operator==(const HeldLevel& a, const HeldLevel& b) {
+    return a.bytes == b.bytes && a.objects == b.objects;
+  }
 };
 
 // Levels at the quietest moments, in bins of equally many steps from step 0 on; of a bin, those of its quietest step.
 // The last bin may be shorter. Levels of one book are of the same moments, so they may be added.
 struct BookLevels {
   Step bin_steps = 1;
-  std::vector<Step> steps;         // the quietest step of each bin
-  std::vector<uint64_t> of_book;   // bytes; handles by number
+  std::vector<Step> steps;        // the quietest step of each bin
+  std::vector<uint64_t> of_book;  // bytes; handles by number
 };
 
-// Follows a replay. Memory: 256 bins a site at most, for sites that hold something at quiet moments; 16 bytes a step and
-// book. An event takes constant time. Ask after the replay. Thread-compatible.
+// Follows a replay. Memory: 256 bins a site at most, for sites that hold something at quiet moments; 16 bytes a step
+// and book. An event takes constant time. Ask after the replay. Thread-compatible.
 class GrowthLedger final : public ReplayObserver {
  public:
   static constexpr uint32_t kNoBook = UINT32_MAX;
@@ -51,8 +53,8 @@ class GrowthLedger final : public ReplayObserver {
   uint32_t BookOf(SiteIndex site) const { return sites_.Has(site) ? sites_[site].book : kNoBook; }
   // Returns what a book held at its quietest moments.
   BookLevels LevelsOf(uint32_t book) const;
-  // Returns what a site held at the quietest moments of its book, one level a bin of LevelsOf(BookOf(site)). Empty if it
-  // never held anything then.
+  // Returns what a site held at the quietest moments of its book, one level a bin of LevelsOf(BookOf(site)). Empty if
+  // it never held anything then.
   std::vector<HeldLevel> LevelsOf(SiteIndex site) const;
   // Returns how often the site's level changed between quiet moments, at most.
   size_t changes(SiteIndex site) const { return sites_.Has(site) ? sites_[site].runs.size() : 0; }
@@ -82,11 +84,11 @@ class GrowthLedger final : public ReplayObserver {
   };
   struct Total {
     uint64_t held = 0, least = 0;
-    uint32_t moment = 0;             // counts quietest moments so far
-    std::vector<uint64_t> floors;    // of each complete step
-    std::vector<uint32_t> moments;   // of each complete step
+    uint32_t moment = 0;            // counts quietest moments so far
+    std::vector<uint64_t> floors;   // of each complete step
+    std::vector<uint32_t> moments;  // of each complete step
     Step bin_steps = 1;
-    std::vector<Step> quietest;      // of each complete bin
+    std::vector<Step> quietest;  // of each complete bin
   };
 
   // After an event: changes a site's level, and looks whether this is the book's quietest moment of the step.

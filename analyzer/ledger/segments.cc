@@ -91,7 +91,8 @@ void Segments::AddLive(Range* range, uint64_t bytes) {
   }
   if (range->of_graph) {
     const uint64_t before = std::min(range->live, range->bytes);
-    KeepForGraph(*range, static_cast<int64_t>(before) - static_cast<int64_t>(std::min(range->live + bytes, range->bytes)));
+    KeepForGraph(*range,
+                 static_cast<int64_t>(before) - static_cast<int64_t>(std::min(range->live + bytes, range->bytes)));
   }
   range->live += bytes;
   placed_ += bytes;
@@ -103,7 +104,8 @@ void Segments::RemoveLive(Range* range, uint64_t bytes) {
   if (bytes == 0) return;
   if (range->of_graph) {
     const uint64_t before = std::min(range->live, range->bytes);
-    KeepForGraph(*range, static_cast<int64_t>(before) - static_cast<int64_t>(std::min(range->live - bytes, range->bytes)));
+    KeepForGraph(*range,
+                 static_cast<int64_t>(before) - static_cast<int64_t>(std::min(range->live - bytes, range->bytes)));
   }
   range->live -= bytes;
   placed_ -= bytes;

@@ -39,7 +39,7 @@ struct Site {
   uint64_t segments = 0;  // number of its allocations that were segments of a framework's allocator
   uint64_t segment_bytes = 0, segment_bytes_at_peak = 0;  // parts of live_bytes and bytes_at_peak
   uint64_t kept_for_graphs = 0;  // bytes of its segments in CUDA graphs' private pools that no live block is in
-  uint64_t in_graph_pools = 0;  // number of its blocks in segments of a CUDA graph's private pool
+  uint64_t in_graph_pools = 0;   // number of its blocks in segments of a CUDA graph's private pool
 
   // Notes the site's bytes at the peak. Must be called before its first change after the peak was raised.
   void NotePeak(uint32_t epoch) {

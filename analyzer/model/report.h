@@ -45,7 +45,7 @@ struct Report {
   std::vector<ReportWalk> walks;        // by process, then by time
   std::vector<ReportRank> ranks;
   std::vector<std::string> warnings;
-  std::string left_out;  // the warning about runs of the same folder that were left out; may be empty
+  std::string left_out;               // the warning about runs of the same folder that were left out; may be empty
   std::vector<ReportReason> reasons;  // the suspect first
   std::optional<ReportGrowthLedger> pinned_growth, handle_growth;
 };

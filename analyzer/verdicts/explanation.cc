@@ -16,9 +16,7 @@ namespace {
 
 std::string StepWord(const RunShape& run) { return run.windows ? "window" : "step"; }
 // A job may count from -1.
-std::string Name(const RunShape& run, Step step) {
-  return std::to_string(static_cast<int64_t>(run.NumberOf(step)));
-}
+std::string Name(const RunShape& run, Step step) { return std::to_string(static_cast<int64_t>(run.NumberOf(step))); }
 
 std::string Steps(const RunShape& run, uint64_t count) { return Plural(count, StepWord(run), StepWord(run) + "s"); }
 
@@ -51,7 +49,8 @@ std::string Survived(const LineVerdict& verdict, const RunShape& run) {
                         " left ", Objects(std::round(rate.objects_per_step * times), rate.bytes_per_step * times),
                         " that stayed");
   } else {
-    text = absl::StrCat(with == steps ? "each of the " : FormatCount(with) + " of ", checked, " left objects that stayed");
+    text =
+        absl::StrCat(with == steps ? "each of the " : FormatCount(with) + " of ", checked, " left objects that stayed");
   }
   return absl::StrCat(text, "; ", Lifetimes(judgement, run));
 }
@@ -63,9 +62,10 @@ std::string Rose(const LineVerdict& verdict, const RunShape& run) {
     return judgement.rate.bytes_per_step > 0 || value == 0 ? FormatByteCount(static_cast<double>(value))
                                                            : Objects(static_cast<double>(value), 0);
   };
-  return absl::StrCat("its objects are replaced by ", judgement.by_size() ? "larger ones: " : "more: ", level(judgement.windows.front()),
-                      " at the quietest moment of ", StepWord(run), " ", Name(run, judgement.window_steps.front()), ", ",
-                      level(judgement.windows.back()), " in ", StepWord(run), " ",
+  return absl::StrCat("its objects are replaced by ",
+                      judgement.by_size() ? "larger ones: " : "more: ", level(judgement.windows.front()),
+                      " at the quietest moment of ", StepWord(run), " ", Name(run, judgement.window_steps.front()),
+                      ", ", level(judgement.windows.back()), " in ", StepWord(run), " ",
                       Name(run, judgement.window_steps.back()), "; it rose in ", judgement.rises, " of ",
                       judgement.windows.size() - 1, " parts of the run and fell in ", judgement.falls);
 }
@@ -148,8 +148,8 @@ std::string ExplainClean(Verdict verdict, const SiteHistory& history, const RunS
       return absl::StrCat("objects pile up and are freed together",
                           verdict == Verdict::kCycleGarbage ? ", as by a garbage collector" : " at the end of a phase",
                           ": ", FormatAbout(std::round(bursts.mean_objects)), " at a time (",
-                          FormatByteCount(bursts.mean_bytes), "), every ", FormatAbout(bursts.mean_gap_steps), " ", step,
-                          "s on average");
+                          FormatByteCount(bursts.mean_bytes), "), every ", FormatAbout(bursts.mean_gap_steps), " ",
+                          step, "s on average");
     }
     case Verdict::kOneTime:
       return absl::StrCat(Objects(static_cast<double>(left.objects), static_cast<double>(left.bytes)), " of ",
@@ -161,9 +161,9 @@ std::string ExplainClean(Verdict verdict, const SiteHistory& history, const RunS
       break;
   }
   if (history.born_objects == 0) return absl::StrCat("it allocated nothing in a complete ", step);
-  return absl::StrCat("everything is freed, within ",
-                      history.max_completed_lifetime_steps == 0 ? "its " + step
-                                                                : Steps(run, history.max_completed_lifetime_steps));
+  return absl::StrCat("everything is freed, within ", history.max_completed_lifetime_steps == 0
+                                                          ? "its " + step
+                                                          : Steps(run, history.max_completed_lifetime_steps));
 }
 
 }  // namespace vramtrack

@@ -17,7 +17,8 @@ std::string Explain(const LineVerdict& verdict, const RunShape& run, uint64_t ho
 // Returns why a line that grows is not called a leak: the fact that speaks against it, or what else looks the same.
 std::string WhyNotSure(const LineVerdict& verdict);
 
-// Returns the id of that reason: of the fact, or of the model that explains the evidence as well; "" for other verdicts.
+// Returns the id of that reason: of the fact, or of the model that explains the evidence as well; "" for other
+// verdicts.
 std::string ReasonId(const LineVerdict& verdict);
 
 // Returns what a site did that is no part of a finding.

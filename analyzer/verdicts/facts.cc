@@ -61,8 +61,8 @@ bool OfLibraryPool(const FactFinder& facts, const LineVerdict& verdict, std::str
   if (LevelOf(key.kind) != Level::kDriver || IsStreamOrdered(key.kind)) return false;
   const LibraryPool* pool = LibraryPoolOf(facts.run().raw->Frames(key.stack));
   if (pool == nullptr) return false;
-  *detail = absl::StrCat(pool->name, " takes more memory, but its blocks are not traced (", pool->setting, " to trace its ",
-                         pool->blocks, ")");
+  *detail = absl::StrCat(pool->name, " takes more memory, but its blocks are not traced (", pool->setting,
+                         " to trace its ", pool->blocks, ")");
   return true;
 }
 
@@ -144,8 +144,7 @@ bool MadeUpFor(const FactFinder& facts, const LineVerdict& verdict, std::string*
 const std::vector<Fact>& LineFacts() {
   static const std::vector<Fact> facts = {
       {"before_steps", Effect::kClear, BeforeSteps, "memory grows before the first step: set-up"},
-      {"lost_frees", Effect::kDoubt, LostFrees,
-       "the trace lost events, and these objects may have been freed in them"},
+      {"lost_frees", Effect::kDoubt, LostFrees, "the trace lost events, and these objects may have been freed in them"},
       {"library_pool", Effect::kDoubt, OfLibraryPool, "%"},
       {"no_steps_there", Effect::kDoubt, WithoutSteps,
        "memory grows in a part of the run that has no steps, and may be set-up; call vramtrack_step() once a step"},
@@ -165,8 +164,7 @@ const std::vector<Fact>& LineFacts() {
        "of one generated text; call vramtrack_step() once a request"},
       {"inputs", Effect::kDoubt, WithInputs,
        "most of what the steps allocate grows alike, as when inputs become longer or more"},
-      {"made_up_for", Effect::kDoubt, MadeUpFor,
-       "older memory is freed at the same rate, so this may take its place"},
+      {"made_up_for", Effect::kDoubt, MadeUpFor, "older memory is freed at the same rate, so this may take its place"},
   };
   return facts;
 }
@@ -249,9 +247,9 @@ Sentences UntracedBlocks(const RunCase& of) {
     const Scope& scope = of.run.ledger.scopes()[by.first];
     if (sum.pieces > kMostPieces || sum.bytes / sum.pieces < kLeastPiece) continue;
     if (sum.bytes < scope.peak / kLeastPart) continue;
-    sentences.push_back(absl::StrCat(by.second, " holds ", FormatByteCount(static_cast<double>(sum.bytes)),
-                                     " of device ", scope.device.value(), ", and allocations inside it are not traced: ",
-                                     DividerOf(by.second)->setting, " to trace its blocks"));
+    sentences.push_back(absl::StrCat(
+        by.second, " holds ", FormatByteCount(static_cast<double>(sum.bytes)), " of device ", scope.device.value(),
+        ", and allocations inside it are not traced: ", DividerOf(by.second)->setting, " to trace its blocks"));
   }
   return sentences;
 }
@@ -273,9 +271,10 @@ Sentences StepsInGraphs(const RunCase& of) {
 
 Sentences IdleRounds(const RunCase& of) {
   if (of.shape.steps > 0 || of.plan().idle_rounds == 0) return {};
-  return {absl::StrCat("the allocations repeat ", of.plan().idle_rounds,
-                       " times and nothing is freed as often, which may be set-up; --step-marks periodicity takes them as "
-                       "steps")};
+  return {
+      absl::StrCat("the allocations repeat ", of.plan().idle_rounds,
+                   " times and nothing is freed as often, which may be set-up; --step-marks periodicity takes them as "
+                   "steps")};
 }
 
 Sentences NoSteps(const RunCase& of) {
@@ -326,7 +325,8 @@ Sentences KeptOutsideSteps(const RunCase& of) {
         }
       }
     }
-    const bool ordinary = of.plan().has_windows() && line.verdict != Verdict::kOneTime && line.verdict != Verdict::kSublinear;
+    const bool ordinary =
+        of.plan().has_windows() && line.verdict != Verdict::kOneTime && line.verdict != Verdict::kSublinear;
     kept += objects >= kFewestRepeats && !ordinary;
   }
   if (kept == 0) return {};
@@ -334,8 +334,8 @@ Sentences KeptOutsideSteps(const RunCase& of) {
                        " kept what was allocated where no steps were found: call vramtrack_step() once a step")};
 }
 
-// Of what the first judged step needed, the last ones need so much more. The rise must go on in the last third, and what
-// stays must not grow as fast.
+// Of what the first judged step needed, the last ones need so much more. The rise must go on in the last third, and
+// what stays must not grow as fast.
 constexpr double kLeastRise = 0.02, kStillRising = 0.5;
 constexpr size_t kLeastRises = 5;
 // Objects of a line that became this much larger on average.
@@ -358,7 +358,8 @@ std::string LargerLine(const RunCase& of, DeviceIndex device) {
   const std::vector<ReportFrame> frames = of.run.symbolizer->Frames(sites[most].key.stack);
   if (frames.empty()) return "";
   const ReportFrame& frame = frames[OwnFrame(frames).value_or(0)];
-  return absl::StrCat("; most is of objects that get larger, from ", FrameLocation(frame), FunctionBehindLocation(frame));
+  return absl::StrCat("; most is of objects that get larger, from ", FrameLocation(frame),
+                      FunctionBehindLocation(frame));
 }
 
 // A job that needs more memory in each step although it keeps nothing: inputs get longer, or a buffer is freed and made
@@ -377,11 +378,12 @@ Sentences RisingPeaks(const RunCase& of) {
     const std::optional<FittedGrowth> kept = FitGrowth(SeriesOf(scope.floors, scope.floors), first);
     if (kept && kept->bytes_per_step > kMost * whole->bytes_per_step) continue;
     if (whole->bytes_per_step * static_cast<double>(steps - first) < kLeastRise * peaks.low[first]) continue;
-    if (!IsMaterial({whole->bytes_per_step, 0, {}, {}}, of.run.horizon_steps, of.run.ledger.DeviceBytes(scope.device))) {
+    if (!IsMaterial({whole->bytes_per_step, 0, {}, {}}, of.run.horizon_steps,
+                    of.run.ledger.DeviceBytes(scope.device))) {
       continue;
     }
-    sentences.push_back(absl::StrCat("steps on device ", scope.device.value(), " need more and more memory: ",
-                                     FormatByteCount(whole->bytes_per_step),
+    sentences.push_back(absl::StrCat("steps on device ", scope.device.value(),
+                                     " need more and more memory: ", FormatByteCount(whole->bytes_per_step),
                                      " per step, although none is retained", LargerLine(of, scope.device)));
   }
   return sentences;
@@ -392,8 +394,12 @@ struct RunFact {
   Sentences (*sentences)(const RunCase& of);
 };
 constexpr RunFact kRunFacts[] = {
-    {"no_steps", NoSteps},           {"idle_rounds", IdleRounds},  {"untraced_blocks", UntracedBlocks},
-    {"steps_in_graphs", StepsInGraphs}, {"uncovered", Uncovered}, {"kept_outside_steps", KeptOutsideSteps},
+    {"no_steps", NoSteps},
+    {"idle_rounds", IdleRounds},
+    {"untraced_blocks", UntracedBlocks},
+    {"steps_in_graphs", StepsInGraphs},
+    {"uncovered", Uncovered},
+    {"kept_outside_steps", KeptOutsideSteps},
     {"rising_peaks", RisingPeaks},
 };
 
@@ -402,7 +408,8 @@ constexpr RunFact kRunFacts[] = {
 std::vector<Reason> RunReasons(const ReplayedRun& run, const RunVerdicts& verdicts, const RunShape& shape) {
   std::vector<Reason> reasons;
   for (const RunFact& fact : kRunFacts) {
-    for (std::string& sentence : fact.sentences({run, verdicts, shape})) reasons.push_back({fact.id, std::move(sentence)});
+    for (std::string& sentence : fact.sentences({run, verdicts, shape}))
+      reasons.push_back({fact.id, std::move(sentence)});
   }
   return reasons;
 }
@@ -496,7 +503,8 @@ bool FactFinder::GrowsWithInputs(const LineVerdict& verdict) const {
   if (grown <= 0) return false;
   size_t along = 0;
   for (const Sizes& other : found->second) along += (by_size ? other.bytes : other.numbers) - 1 >= kGrowsAlong * grown;
-  return found->second.size() >= kFewestAlong && static_cast<double>(along) > kMost * static_cast<double>(found->second.size());
+  return found->second.size() >= kFewestAlong &&
+         static_cast<double>(along) > kMost * static_cast<double>(found->second.size());
 }
 
 double FactFinder::LostShare(const LineVerdict& verdict) const {

@@ -52,7 +52,7 @@ class FactFinder {
   const ReplayedRun& run_;
   const std::vector<RunPhase>& phases_;
   bool works_on_ = false, lasts_longer_ = false;
-  std::map<uint32_t, double> shrunk_, leaked_;  // by book
+  std::map<uint32_t, double> shrunk_, leaked_;      // by book
   std::map<uint32_t, std::vector<Sizes>> regular_;  // lines that allocate in most steps, by book
 };
 

@@ -177,8 +177,9 @@ void PhaseJudge::Measure(uint32_t book, Judgement* judgement) const {
     // Without what was set up in warm-up, unless that would leave too little.
     const Step end = weighed.evidence.end, judged = std::min(warmup / steps, end / 2);
     const Step first = std::min(std::max(weighed.posterior.begin, judged), end);
-    Rate rate = EstimateRate(weighed.evidence.left, {{first, end}, weighed.posterior.onset && first == weighed.posterior.begin},
-                             weighed.evidence.longest);
+    Rate rate =
+        EstimateRate(weighed.evidence.left, {{first, end}, weighed.posterior.onset && first == weighed.posterior.begin},
+                     weighed.evidence.longest);
     rate.bytes_per_step /= steps;
     rate.objects_per_step /= steps;
     rate.bytes_interval.low /= steps;

@@ -80,9 +80,9 @@ class PhaseJudge {
  private:
   struct OfPhase {
     Step bin_steps = 1;
-    size_t first = 0;            // index of the first moment of the phase
-    std::vector<Step> steps;     // of the quiet moments in the phase
-    std::vector<size_t> quiet;   // the quietest of them in each window
+    size_t first = 0;           // index of the first moment of the phase
+    std::vector<Step> steps;    // of the quiet moments in the phase
+    std::vector<size_t> quiet;  // the quietest of them in each window
     Judgement judgement;
   };
 

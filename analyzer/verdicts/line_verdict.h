@@ -45,10 +45,10 @@ struct ReplayedRun {
 struct Fact;
 
 struct LineVerdict {
-  CodeLine line;                 // with all its sites that hold or held something
+  CodeLine line;                    // with all its sites that hold or held something
   CodeUnit unit = CodeUnit::kLine;  // what was judged: the line, or the function, file or module that it is a part of
-  std::vector<SiteIndex> parts;  // the sites that the verdict is about
-  size_t phase = 0;              // that it is about, an index into RunVerdicts::phases
+  std::vector<SiteIndex> parts;     // the sites that the verdict is about
+  size_t phase = 0;                 // that it is about, an index into RunVerdicts::phases
   Judgement judgement;
   Verdict verdict = Verdict::kSteady;
   const Fact* reason = nullptr;  // the fact that decided against the judgement; null: none

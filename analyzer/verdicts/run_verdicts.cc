@@ -2,8 +2,6 @@
 #include "analyzer/verdicts/run_verdicts.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -32,7 +30,7 @@ bool Leaks(const Judgement& judgement) { return judgement.certainty == Certainty
 // A finding is graver than another one.
 int Gravity(Verdict verdict) {
   constexpr Verdict kByWeight[] = {Verdict::kInsufficientEvidence, Verdict::kSublinear, Verdict::kPhaseAccumulation,
-                                   Verdict::kCycleGarbage, Verdict::kOneTime, Verdict::kSteady};
+                                   Verdict::kCycleGarbage,         Verdict::kOneTime,   Verdict::kSteady};
   if (IsLeak(verdict)) return -1;
   return static_cast<int>(std::find(std::begin(kByWeight), std::end(kByWeight), verdict) - std::begin(kByWeight));
 }
@@ -80,13 +78,6 @@ class RunJudge {
     }
     for (uint32_t book = 0; book < run_.growth.books().size(); ++book) FindSpread(judge, book, &found);
     for (LineVerdict& verdict : found) verdict.verdict = NameOf(verdict);
-    if (std::getenv("VT_DEBUG") != nullptr) {
-      for (const LineVerdict& v : found) {
-        const Judgement& j = v.judgement;
-        if (std::getenv("VT_DEBUG")[0] != 'a' && !v.leaks() && !v.unsure()) continue;
-        std::fprintf(stderr, "phase %zu book %u %s:%u %s sites %zu parts %zu: %s S %.1f(%d,%d any %d E %u L %u rel %.0f) G %.1f(%d,%d any %d) book %.1f gain %.0f rises %d falls %d rate %.0f [%.0f %.0f] begin %u..%u\n", phase, v.line.book, v.line.frame.file.c_str(), v.line.frame.line, v.line.frame.function.c_str(), v.line.sites.size(), v.parts.size(), vramtrack::NameOf(v.verdict), j.survivors.log_odds, (int)j.survivors.posterior.likeliest, (int)j.survivors.posterior.alternative, j.survivors.any, j.survivors.evidence.end, j.survivors.evidence.longest, j.survivors.evidence.releases, j.growth.log_odds, (int)j.growth.posterior.likeliest, (int)j.growth.posterior.alternative, j.growth.any, judge.OfBook(v.line.book).growth.log_odds, j.gain(), j.rises, j.falls, j.rate.bytes_per_step, j.rate.bytes_interval.low, j.rate.bytes_interval.high, j.leaking.begin, j.leaking.end);
-      }
-    }
     FactFinder facts(run_, verdicts_.phases);
     facts.LookAt(found);
     for (LineVerdict& verdict : found) ApplyFacts(facts, &verdict);
@@ -134,8 +125,8 @@ class RunJudge {
     verdict->judgement = std::move(of_some);
   }
 
-  // What a ledger grows by, and no line by itself: in the smallest unit of code that surely grows. If there is none, the
-  // line that grew most is a suspect.
+  // What a ledger grows by, and no line by itself: in the smallest unit of code that surely grows. If there is none,
+  // the line that grew most is a suspect.
   void FindSpread(const PhaseJudge& judge, uint32_t book, std::vector<LineVerdict>* lines) const {
     const Judgement& whole = judge.OfBook(book);
     if (!whole.growth.any || !whole.growth.posterior.is_leak() || whole.gain() <= 0) return;
@@ -167,7 +158,8 @@ class RunJudge {
         }
         std::sort(parts.begin(), parts.end());
         Judgement judgement = judge.Judge(parts, book);
-        if (!Leaks(judgement) || judgement.replaced || judgement.gain() < kExplained * (whole.gain() - explained)) continue;
+        if (!Leaks(judgement) || judgement.replaced || judgement.gain() < kExplained * (whole.gain() - explained))
+          continue;
         LineVerdict& first = (*lines)[*std::max_element(members.begin(), members.end(), gains_more)];
         first.unit = unit;
         first.parts = std::move(parts);
@@ -248,7 +240,8 @@ class RunJudge {
     const SiteHistory history = run_.histories.history(site);
     const Evidence evidence = EvidenceOfSurvivors(history, run_.ledger.steps().step());
     const Verdict freed = NameOfFreed(history);
-    if (!evidence.any()) return line.verdict == Verdict::kSublinear && history.live_objects() > 0 ? line.verdict : freed;
+    if (!evidence.any())
+      return line.verdict == Verdict::kSublinear && history.live_objects() > 0 ? line.verdict : freed;
     if (freed != Verdict::kSteady && line.verdict != Verdict::kSublinear) return freed;
     return line.verdict == Verdict::kSublinear ? line.verdict : Verdict::kOneTime;
   }
@@ -297,7 +290,8 @@ class RunJudge {
     if (levels.empty() || windows.empty()) return 0;
     const std::vector<Step> steps = run_.growth.LevelsOf(line.line.book).steps;
     const auto at = [&](Step step) {
-      const HeldLevel& level = levels[static_cast<size_t>(std::lower_bound(steps.begin(), steps.end(), step) - steps.begin())];
+      const HeldLevel& level =
+          levels[static_cast<size_t>(std::lower_bound(steps.begin(), steps.end(), step) - steps.begin())];
       return static_cast<double>(run_.growth.books()[line.line.book].in_bytes() ? level.bytes : level.objects);
     };
     return std::max(0.0, at(windows.back()) - at(windows.front()));

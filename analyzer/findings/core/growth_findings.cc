@@ -115,9 +115,8 @@ std::optional<ReportGrowthLedger> DescribeLedger(const ProcessAnalysis& analysis
   const std::vector<LineGrowth> lines = GrowthOfLines(analysis, *book, from, to);
   // Those that grew or shrank most.
   std::vector<LineGrowth> listed = lines;
-  std::stable_sort(listed.begin(), listed.end(), [](const LineGrowth& a, const LineGrowth& b) {
-    return std::abs(a.grown) > std::abs(b.grown);
-  });
+  std::stable_sort(listed.begin(), listed.end(),
+                   [](const LineGrowth& a, const LineGrowth& b) { return std::abs(a.grown) > std::abs(b.grown); });
   if (listed.size() > kMostLines) listed.resize(kMostLines);
   std::stable_sort(listed.begin(), listed.end(),
                    [](const LineGrowth& a, const LineGrowth& b) { return a.grown > b.grown; });
@@ -352,7 +351,8 @@ const char* Slowing(const Judgement& judgement) {
   const std::vector<uint64_t>& windows = judgement.windows;
   if (windows.size() < 5 || judgement.gain() <= 0) return "";
   const auto middle = static_cast<double>(windows[windows.size() / 2]);
-  const double early = middle - static_cast<double>(windows.front()), late = static_cast<double>(windows.back()) - middle;
+  const double early = middle - static_cast<double>(windows.front()),
+               late = static_cast<double>(windows.back()) - middle;
   return late >= kSlows * early ? ", not slowing" : ", slowing";
 }
 
@@ -367,7 +367,8 @@ std::string SuspectText(const ProcessAnalysis& analysis, const LineVerdict& line
     const std::string range = FormatByteRange(interval.low, interval.high);
     if (interval.low < interval.high && !range.empty()) absl::StrAppend(&text, " (", range, ")");
   } else {
-    absl::StrAppend(&text, FormatAbout(judgement.rate.objects_per_step), " handles", windows ? " per window" : " per step");
+    absl::StrAppend(&text, FormatAbout(judgement.rate.objects_per_step), " handles",
+                    windows ? " per window" : " per step");
   }
   absl::StrAppend(&text, Slowing(judgement));
   if (!holder.empty()) absl::StrAppend(&text, ", kept by ", holder);

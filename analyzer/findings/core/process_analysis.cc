@@ -86,18 +86,10 @@ void ProcessAnalysis::MakeFirstReplay(std::unique_ptr<SiteReplay> before) {
 }
 
 ReplayedRun ProcessAnalysis::replayed() {
-  return {trace_,
-          ledger(),
-          histories(),
-          growth(),
-          order(),
-          replay_->gathered(),
-          walks(),
-          walked_blocks(),
-          activities_ ? &activities_->unseen() : nullptr,
-          &symbolizer_,
-          &raw_,
-          options_.horizon_steps};
+  return {trace_,       ledger(),        histories(),
+          growth(),     order(),         replay_->gathered(),
+          walks(),      walked_blocks(), activities_ ? &activities_->unseen() : nullptr,
+          &symbolizer_, &raw_,           options_.horizon_steps};
 }
 
 void ProcessAnalysis::JudgeSites() {

@@ -64,7 +64,8 @@ std::string ExplainReserve(const ReportReserveGrowth& growth) {
   if (growth.first_step) absl::StrAppend(&text, " since step ", *growth.first_step);
   absl::StrAppend(&text, ", while what it hands out does not grow");
   if (growth.segments == 0) return text;
-  absl::StrAppend(&text, ": ", Plural(growth.segments, "segment", "segments"), " more, ", Bytes(static_cast<double>(growth.bytes)));
+  absl::StrAppend(&text, ": ", Plural(growth.segments, "segment", "segments"), " more, ",
+                  Bytes(static_cast<double>(growth.bytes)));
   if (!growth.sizes.empty() && 2 * growth.sizes[0].bytes >= growth.bytes) {
     absl::StrAppend(&text, ", most of ", Bytes(static_cast<double>(growth.sizes[0].segment_bytes)));
   }

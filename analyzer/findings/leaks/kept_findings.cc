@@ -126,8 +126,7 @@ void DescribeKept(const ProcessAnalysis& analysis, std::vector<ReportSite>* site
     ReportKept kept;
     for (const SiteIndex member : members[i]) {
       survivors = SumOf(survivors, SurvivorsIn(analysis.histories().history(member), {0, run.steps}));
-      kept.max_lifetime_steps =
-          std::max<uint64_t>(kept.max_lifetime_steps, analysis.verdicts()[member].longest_life);
+      kept.max_lifetime_steps = std::max<uint64_t>(kept.max_lifetime_steps, analysis.verdicts()[member].longest_life);
     }
     if (survivors.empty()) continue;
     const StepSpan tested = leading.tested;

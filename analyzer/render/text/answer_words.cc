@@ -263,8 +263,9 @@ std::string WhoGrew(const ReportGrowthLedger& ledger, bool bytes, size_t most) {
     return bytes ? FormatByteCount(static_cast<double>(grown))
                  : Plural(static_cast<uint64_t>(std::abs(grown)), "handle", "handles");
   };
-  std::string text = absl::StrCat(ledger.grown < 0 ? "shrank by " : "grew by ", amount(bytes ? std::abs(ledger.grown) : ledger.grown),
-                                  " in ", Plural(ledger.steps, "step", "steps"));
+  std::string text =
+      absl::StrCat(ledger.grown < 0 ? "shrank by " : "grew by ", amount(bytes ? std::abs(ledger.grown) : ledger.grown),
+                   " in ", Plural(ledger.steps, "step", "steps"));
   std::vector<std::string> parts;
   int64_t rest = ledger.grown;
   uint64_t others = ledger.lines.size() + ledger.other_lines;
@@ -272,12 +273,13 @@ std::string WhoGrew(const ReportGrowthLedger& ledger, bool bytes, size_t most) {
     if (parts.size() == most || (line.grown <= 0 && ledger.grown >= 0)) break;
     const std::string unit = line.unit == LineUnit::kLine ? "" : absl::StrCat(" (its ", NameOf(line.unit), ")");
     parts.push_back(absl::StrCat(amount(line.grown), " ", Printable(line.line),
-                                 line.function.empty() ? "" : absl::StrCat(" in ", Printable(line.function)), unit, " (",
-                                 GrowthWord(line.verdict), ")"));
+                                 line.function.empty() ? "" : absl::StrCat(" in ", Printable(line.function)), unit,
+                                 " (", GrowthWord(line.verdict), ")"));
     rest -= line.grown;
     --others;
   }
-  if (others > 0 && rest != 0) parts.push_back(absl::StrCat(amount(rest), " ", Plural(others, "other line", "other lines")));
+  if (others > 0 && rest != 0)
+    parts.push_back(absl::StrCat(amount(rest), " ", Plural(others, "other line", "other lines")));
   return parts.empty() ? text : absl::StrCat(text, ": ", absl::StrJoin(parts, ", "));
 }
 
