@@ -188,15 +188,8 @@ void FindingsJoin::Add(ProcessFindings findings) {
   std::vector<std::string> reasons;
   for (const ReportReason& reason : findings.reasons) reasons.push_back(absl::StrCat(reason.id, "\n", reason.text));
   reasons_.Add(process, std::move(reasons));
-  for (auto member : {&ProcessFindings::pinned_growth, &ProcessFindings::handle_growth}) {
-    std::optional<ReportGrowthLedger>& growth = findings.*member;
-    if (!growth) continue;
-    RenameSites(joined, &*growth);
-    std::optional<ReportGrowthLedger>& known =
-        member == &ProcessFindings::pinned_growth ? pinned_growth_ : handle_growth_;
-    // Of several processes, the one in which it grew most.
-    if (!known || growth->grown > known->grown) known = std::move(growth);
-  }
+  TakeMore(process, joined, &findings.pinned_growth, &pinned_growth_);
+  TakeMore(process, joined, &findings.handle_growth, &handle_growth_);
   for (const auto& [verdict, sites] : findings.verdict_counts) verdict_counts_[verdict] += sites;
   cards_.Add(process.process.pid, process.process.rank, std::move(findings.cards));
   if (findings.host && (!host_ || MattersMore(*findings.host, *host_))) host_ = std::move(findings.host);
@@ -205,6 +198,16 @@ void FindingsJoin::Add(ProcessFindings findings) {
     steps_ = std::move(findings.steps);
     steps_of_ = &process;
   }
+}
+
+void FindingsJoin::TakeMore(const JobProcess& process, const SiteNamer& joined,
+                            std::optional<ReportGrowthLedger>* growth, MostGrown* most) {
+  if (!*growth) return;
+  const int64_t grown = (*growth)->grown, known = most->ledger ? most->ledger->grown : 0;
+  if (most->ledger && (grown < known || (grown == known && !IsBefore(process, *most->of)))) return;
+  RenameSites(joined, &**growth);
+  most->ledger = std::move(*growth);
+  most->of = &process;
 }
 
 void FindingsJoin::KeepFirstFailures() {
@@ -244,13 +247,17 @@ Report FindingsJoin::Finish() {
   for (const std::string& line : reasons_.Finish()) {
     const size_t end = line.find('\n');
     if (end == std::string::npos) {
-      report.reasons.push_back({"", line});
+      // "and 3 more like the last one, of other processes"
+      report.reasons.push_back({report.reasons.empty() ? "" : report.reasons.back().id, line});
     } else {
-      report.reasons.push_back({line.substr(0, end), line.substr(end + 1)});
+      std::string id = line.substr(0, end);
+      // Beside processes with steps are some that only start them, or load data.
+      if (id == "no_steps" && report.steps.count > 0) continue;
+      report.reasons.push_back({std::move(id), line.substr(end + 1)});
     }
   }
-  report.pinned_growth = std::move(pinned_growth_);
-  report.handle_growth = std::move(handle_growth_);
+  report.pinned_growth = std::move(pinned_growth_.ledger);
+  report.handle_growth = std::move(handle_growth_.ledger);
   for (std::optional<ReportGrowthLedger>* growth : {&report.pinned_growth, &report.handle_growth}) {
     if (*growth) RenameSites(id, &**growth);
   }

@@ -82,14 +82,22 @@ class FindingsJoin {
   Report Finish();
 
  private:
+  // Of several processes, the one in which it grew most.
+  struct MostGrown {
+    std::optional<ReportGrowthLedger> ledger;
+    const JobProcess* of = nullptr;
+  };
+
   void KeepFirstFailures();
+  static void TakeMore(const JobProcess& process, const SiteNamer& joined, std::optional<ReportGrowthLedger>* growth,
+                       MostGrown* most);
 
   std::deque<JobProcess> processes_;  // a deque, as others point to its elements
   JoinedSites sites_;
   JobDevices devices_;
   JobReleases releases_;
   JobWarnings warnings_, reasons_;
-  std::optional<ReportGrowthLedger> pinned_growth_, handle_growth_;
+  MostGrown pinned_growth_, handle_growth_;
   JobCards cards_;
   std::optional<ReportHost> host_;
   ReportSteps steps_;  // of the process with the most steps

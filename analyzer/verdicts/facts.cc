@@ -446,9 +446,12 @@ void FactFinder::LookAt(const std::vector<LineVerdict>& verdicts) {
     } else if (judgement.rises == 0 && moves >= kFewestMoves && 4 * static_cast<size_t>(judgement.falls) >= 3 * moves) {
       shrunk_[verdict.line.book] -= judgement.gain();
     }
-    if (verdict.leaks() || 2 * uint64_t{judgement.history.birth_steps} < PhaseOf(verdict).steps.size()) continue;
-    const Sizes sizes = SizesOf(verdict.line.sites);
-    if (sizes.bytes > 0) regular_[verdict.line.book].push_back(sizes);
+    if (verdict.leaks()) continue;
+    for (const SiteIndex site : verdict.line.sites) {
+      if (2 * uint64_t{run_.histories.history(site).birth_steps} < PhaseOf(verdict).steps.size()) continue;
+      const Sizes sizes = SizesOf({site});
+      if (sizes.bytes > 0) regular_[verdict.line.book].push_back(sizes);
+    }
   }
 }
 
