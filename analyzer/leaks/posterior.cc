@@ -454,15 +454,14 @@ class SurvivorModel {
   }
 
   double Filling() const {
-    LogTotal total, priors;
+    LogTotal total;
     for (const double scale : kCacheScales) {
       for (const double power : kCachePowers) {
         const double steps = scale / group_;
-        total.Add(AtShape(ShapeOf([&](double t) { return std::pow(1 + t / steps, -power); })) - std::log(scale));
-        priors.Add(-std::log(scale));
+        total.Add(AtShape(ShapeOf([&](double t) { return std::pow(1 + t / steps, -power); })));
       }
     }
-    return total.value() - priors.value();
+    return total.value() - std::log(std::size(kCacheScales) * std::size(kCachePowers));
   }
 
   // That an ordinary object lives for longer than from this edge to the end of the run. Lives are uniform up to a bound

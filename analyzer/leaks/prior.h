@@ -18,7 +18,7 @@ struct Prior {
   double one_time = 4;         // set-up
   double accident = 2;         // a few objects, at any time
   double filled = 1.0 / 16;    // grew, and stopped in the middle of the run
-  double filling = 1.0 / 4;    // a cache: it keeps less and less
+  double filling = 1.0 / 32;   // a cache: it keeps less and less
   double filling_drops = 0.2;  // factor of `filling` for a line that frees as many objects as it keeps
   double unfreed = 1;          // is freed later than any object so far
 
@@ -33,7 +33,7 @@ struct Prior {
 
 // What is integrated out, on these grids.
 constexpr int kSetupLengths[] = {0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233};
-// A cache's rate falls as (1 + step / scale) ^ -power. A scale of twice the size has half the weight.
+// A cache's rate falls as (1 + step / scale) ^ -power. All scales have the same weight.
 constexpr double kCacheScales[] = {1, 4, 16, 64, 256, 1024};
 constexpr double kCachePowers[] = {0.5, 1, 2};
 // An accelerating rate rises as (step / end) ^ power.
