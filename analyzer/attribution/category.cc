@@ -71,7 +71,7 @@ const char* CategoryName(Category category) {
   return kNames[static_cast<size_t>(category)];
 }
 
-const char* EvidenceName(Evidence evidence) {
+const char* EvidenceName(PurposeEvidence evidence) {
   constexpr const char* kNames[kEvidences] = {"none", "stack", "graph_node", "lifetime", "size", "rule"};
   return kNames[static_cast<size_t>(evidence)];
 }
@@ -80,7 +80,7 @@ namespace {
 
 struct Found {
   Category category;
-  Evidence evidence;
+  PurposeEvidence evidence;
   double confidence;
 };
 
@@ -88,32 +88,32 @@ Found Decide(const StackTraits& traits, const SiteLifetime& lifetime, bool host)
   // A name of a library's own function says it nearly for certain. Where what lives on is told from what does not, two
   // things have to be true. What has no name at all and is gone soon is all that "temporary" means.
   constexpr double kNamed = 0.95, kNamedAndLives = 0.9, kLives = 0.7, kSizes = 0.8;
-  const auto named = [](Category category) { return Found{category, Evidence::kStack, kNamed}; };
+  const auto named = [](Category category) { return Found{category, PurposeEvidence::kStack, kNamed}; };
   if (host) return traits.pins || traits.data_loader ? named(Category::kInput) : named(Category::kPinned);
   if (traits.communication) return named(Category::kCommunication);
   if (traits.workspace) return named(Category::kWorkspace);
-  if (traits.accumulate) return {Category::kGradients, Evidence::kGraphNode, kNamed};
+  if (traits.accumulate) return {Category::kGradients, PurposeEvidence::kGraphNode, kNamed};
   const bool lasting = lifetime.kept || lifetime.across_steps;
-  const Found unknown = {Category::kUnknown, Evidence::kNone, 0};
-  const Found brief = lifetime.in_steps ? Found{Category::kTemporary, Evidence::kLifetime, kLives} : unknown;
+  const Found unknown = {Category::kUnknown, PurposeEvidence::kNone, 0};
+  const Found brief = lifetime.in_steps ? Found{Category::kTemporary, PurposeEvidence::kLifetime, kLives} : unknown;
   if (traits.optimizer) {
-    if (lifetime.kept && lifetime.as_parameters) return {Category::kOptimizerState, Evidence::kSize, kNamed};
-    return lasting ? Found{Category::kOptimizerState, Evidence::kStack, kNamedAndLives} : brief;
+    if (lifetime.kept && lifetime.as_parameters) return {Category::kOptimizerState, PurposeEvidence::kSize, kNamed};
+    return lasting ? Found{Category::kOptimizerState, PurposeEvidence::kStack, kNamedAndLives} : brief;
   }
   // A gradient is allocated by the node before, and taken over where it is the first.
   if (traits.backward) {
-    return lasting || lifetime.into_optimizer ? Found{Category::kGradients, Evidence::kGraphNode, kNamedAndLives}
+    return lasting || lifetime.into_optimizer ? Found{Category::kGradients, PurposeEvidence::kGraphNode, kNamedAndLives}
                                               : brief;
   }
-  if (traits.setup && lifetime.kept) return {Category::kParameters, Evidence::kStack, kNamedAndLives};
+  if (traits.setup && lifetime.kept) return {Category::kParameters, PurposeEvidence::kStack, kNamedAndLives};
   if (traits.data_loader) return named(Category::kInput);
   // What is kept beyond its step is no activation: a cache, or a leak.
   const bool beyond_step = lifetime.kept && lifetime.in_steps;
-  if (traits.module && !beyond_step) return {Category::kActivations, Evidence::kStack, kNamedAndLives};
+  if (traits.module && !beyond_step) return {Category::kActivations, PurposeEvidence::kStack, kNamedAndLives};
   // Nobody tells, but autograd needs what the forward pass keeps until its backward pass.
-  if (lifetime.into_backward && !lifetime.kept) return {Category::kActivations, Evidence::kLifetime, kLives};
+  if (lifetime.into_backward && !lifetime.kept) return {Category::kActivations, PurposeEvidence::kLifetime, kLives};
   if (lifetime.kept && lifetime.as_parameters && !traits.module) {
-    return {Category::kOptimizerState, Evidence::kSize, kSizes};
+    return {Category::kOptimizerState, PurposeEvidence::kSize, kSizes};
   }
   return lasting ? unknown : brief;
 }

@@ -60,16 +60,16 @@ const char* CategoryName(Category category);
 
 // The evidence for a category. If there are several kinds, the strongest is named: the graph node, then sizes, the
 // stack, the lifetime.
-enum class Evidence : uint8_t { kNone, kStack, kGraphNode, kLifetime, kSize, kRule };
+enum class PurposeEvidence : uint8_t { kNone, kStack, kGraphNode, kLifetime, kSize, kRule };
 constexpr size_t kEvidences = 6;
 
 // Returns "none", "stack", "graph_node", "lifetime", "size" or "rule", which is a user's.
-const char* EvidenceName(Evidence evidence);
+const char* EvidenceName(PurposeEvidence evidence);
 
 struct Purpose {
   Category category = Category::kOther;
   Category inferred = Category::kOther;  // the built-in category, whatever a user's rules call it
-  Evidence evidence = Evidence::kNone;
+  PurposeEvidence evidence = PurposeEvidence::kNone;
   double confidence = 0;      // 0 to 1, fixed for each rule; see the table in docs/peaks.md
   bool in_optimizer = false;  // allocated within an optimizer's step
 };

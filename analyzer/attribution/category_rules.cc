@@ -65,7 +65,7 @@ void CategoryRules::Apply(const std::vector<ReportFrame>& frames, Purpose* purpo
   const std::optional<Category> category = Match(frames);
   if (!category) return;
   purpose->category = *category;
-  purpose->evidence = Evidence::kRule;
+  purpose->evidence = PurposeEvidence::kRule;
   purpose->confidence = 1;
 }
 

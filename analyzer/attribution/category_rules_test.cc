@@ -64,16 +64,16 @@ TEST(CategoryFile, TheRuleReplacesWhatTheStackAndLifetimeTell) {
   const CategoryRules rules = Rules("[[category]]\nname = \"weights\"\nfile = \"load.py\"\n");
   Purpose purpose;
   purpose.category = purpose.inferred = Category::kParameters;
-  purpose.evidence = Evidence::kStack;
+  purpose.evidence = PurposeEvidence::kStack;
   purpose.confidence = 0.9;
   Purpose same = purpose;
   rules.Apply({Frame("main", "/job/serve.py")}, &same);
   EXPECT_EQ(same.category, Category::kParameters);
-  EXPECT_EQ(same.evidence, Evidence::kStack);
+  EXPECT_EQ(same.evidence, PurposeEvidence::kStack);
   rules.Apply({Frame("main", "/job/load.py")}, &purpose);
   EXPECT_EQ(rules.Name(purpose.category), "weights");
   EXPECT_EQ(purpose.inferred, Category::kParameters) << "the sizes of parameters show which memory is optimizer state";
-  EXPECT_EQ(purpose.evidence, Evidence::kRule);
+  EXPECT_EQ(purpose.evidence, PurposeEvidence::kRule);
   EXPECT_EQ(purpose.confidence, 1);
   EXPECT_STREQ(EvidenceName(purpose.evidence), "rule");
 }

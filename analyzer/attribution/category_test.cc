@@ -84,7 +84,7 @@ TEST(Category, ThePhasesThatItLivesThroughTellWhatNoStackDoes) {
   EXPECT_EQ(Category({job}, as_parameters), "optimizer_state") << "of an optimizer that nobody knows";
   const Purpose adam = PurposeOf(TraitsOf({Torch("Adam.step", "optim/adam.py"), job}, schema::NODE_NONE), as_parameters,
                                  /*host=*/false);
-  EXPECT_EQ(adam.evidence, Evidence::kSize);
+  EXPECT_EQ(adam.evidence, PurposeEvidence::kSize);
   EXPECT_TRUE(adam.in_optimizer);
 }
 

@@ -265,30 +265,8 @@ void Judge::JudgeRegressions() {
 void Judge::JudgeEvidence(CheckReport* check) {
   uint64_t lost = 0;
   for (const ReportProcess& process : report_.processes) lost += process.lost_events;
-  std::string why;
-  switch (GapIn(report_)) {
-    case Gap::kNoSteps:
-      why = "no steps were found";
-      break;
-    case Gap::kUnsure:
-      why = report_.unsure[0];
-      break;
-    case Gap::kUnjudgedSites:
-      why = absl::StrCat(
-          report_.steps.count, report_.steps.unit == StepUnit::kStep ? " steps" : " windows of equal work",
-          " are too few to judge ", SitesWith(report_, Verdict::kInsufficientEvidence), " of ", check->sites, " sites");
-      if (const std::optional<uint64_t> steps = StepsToRun(report_)) {
-        // A run of any length has about as many windows.
-        absl::StrAppend(&why, "; run at least ",
-                        report_.steps.unit == StepUnit::kStep
-                            ? absl::StrCat(*steps)
-                            : absl::StrCat((*steps + report_.steps.count - 1) / report_.steps.count, " times as long"));
-      }
-      break;
-    case Gap::kNone:
-      why = lost > 0 ? absl::StrCat(lost, " events are missing") : not_comparable_;
-      break;
-  }
+  std::string why = report_.reasons.empty() ? not_comparable_ : report_.reasons[0].text;
+  if (report_.reasons.empty() && lost > 0) why = absl::StrCat(lost, " events are missing");
   if (!why.empty() && Fails("leak")) {
     NotJudged("leak", why);
     check->enough_evidence = false;

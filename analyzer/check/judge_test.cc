@@ -324,16 +324,17 @@ TEST(Check, ARankThatLeaksAloneIsNotNamedTheWorst) {
 
 TEST(Check, SaysWhereThereIsTooLittleEvidence) {
   Report job = Job({Site("a", Verdict::kInsufficientEvidence, 0)});
-  job.sites[0].further_steps_needed = job.further_steps_needed = 15;
+  job.reasons = {{"chance", "keep.cu:7 may leak"}, {"uncovered", "steps cover little"}};
   CheckReport check = Judged(job);
   EXPECT_EQ(ExitCodeOf(check), 3);
-  EXPECT_NE(check.evidence_note.find("run at least 120"), std::string::npos) << check.evidence_note;
+  EXPECT_NE(check.evidence_note.find("keep.cu:7 may leak"), std::string::npos) << check.evidence_note;
   // What has failed has failed.
   EXPECT_EQ(ExitCodeOf(Judged(job, "budget.peak = \"1 B\"")), 1);
   // Leaks are nobody's concern here.
   EXPECT_EQ(ExitCodeOf(Judged(job, "", nullptr, {"peak"})), 0);
   Report no_steps = Job({});
   no_steps.steps = {};
+  no_steps.reasons = {{"no_steps", "no steps were found"}};
   EXPECT_EQ(ExitCodeOf(Judged(no_steps)), 3);
   Report lossy = Job({});
   lossy.processes[0].lost_events = 5;

@@ -63,7 +63,7 @@ class OpenMetrics final : public Exporter {
       SiteCounts& sum = allocated[{site.device, site.level}];
       sum.alloc_objects += site.counts.alloc_objects;
       sum.alloc_bytes += site.counts.alloc_bytes;
-      const LeakVerdict& verdict = process.analysis().verdicts()[site.index];
+      const SiteVerdict& verdict = process.analysis().verdicts()[site.index];
       if (!IsLeak(verdict.verdict)) continue;
       ++leaks[site.device].first;
       leaks[site.device].second += verdict.rate_bytes_per_step;

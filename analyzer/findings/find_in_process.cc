@@ -13,7 +13,6 @@
 #include "analyzer/findings/core/process_description.h"
 #include "analyzer/findings/core/range_findings.h"
 #include "analyzer/findings/core/trace_warnings.h"
-#include "analyzer/findings/core/unsure.h"
 #include "analyzer/findings/fragmentation/pool_findings.h"
 #include "analyzer/findings/fragmentation/release_findings.h"
 #include "analyzer/findings/fragmentation/segment_findings.h"
@@ -87,8 +86,7 @@ void Finish(ProcessAnalysis* analysis, ProcessFindings* findings) {
   const Trace& trace = analysis->trace();
   const Ledger& ledger = analysis->ledger();
   for (ReportDevice& device : findings->devices) {
-    // Growth is per step.
-    if (!analysis->plan().has_windows()) DescribeGrowth(*analysis, &device);
+    DescribeGrowth(*analysis, &device);
     device.other_owners = OtherOwners(ledger, DeviceIndex(device.index), trace.definitions().AllocatorOn(device.index),
                                       analysis->symbolizer());
   }
@@ -97,10 +95,8 @@ void Finish(ProcessAnalysis* analysis, ProcessFindings* findings) {
   AddFrameworkRemarks(trace.path(), trace.definitions(), ledger, analysis->framework_check(), &findings->warnings);
   AddMissingWalkWarning(trace, &findings->warnings);
   AddModuleWarnings(analysis->symbols(), &findings->warnings);
-  const bool in_graphs = StepsAreInGraphs(*analysis, *findings);
-  // More of the steps that are seen do not come.
-  if (in_graphs) findings->further_steps_needed.reset();
-  findings->unsure = WhatIsUnsure(analysis, *findings, in_graphs);
+  DescribeOtherGrowth(*analysis, findings);
+  DescribeReasons(analysis, findings);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "analyzer/findings/site_findings.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/findings/core/activity_findings.h"
 #include "analyzer/findings/core/framework_findings.h"
+#include "analyzer/verdicts/explanation.h"
 
 namespace vramtrack {
 namespace {
@@ -38,11 +40,21 @@ void FindBlame(const Ledger& ledger, const SiteVerdicts& verdicts, const std::ve
   }
 }
 
+std::string ExplainGroup(const ProcessAnalysis& analysis, const SiteGroup& group) {
+  const SiteIndex first = group.sites[0];
+  const Verdict verdict = analysis.verdicts()[first].verdict;
+  const LineVerdict* line = analysis.LineOf(first);
+  if (line != nullptr && (IsLeak(verdict) || verdict == Verdict::kInsufficientEvidence)) {
+    return Explain(*line, analysis.run(), analysis.options().horizon_steps);
+  }
+  return ExplainClean(verdict, analysis.histories().history(first), analysis.run());
+}
+
 ReportSite DescribeGroup(ProcessAnalysis& analysis, const SiteGroup& group) {
   const Ledger& ledger = analysis.ledger();
   const SiteVerdicts& verdicts = analysis.verdicts();
   const Site& first = ledger.sites()[group.sites[0]];
-  const LeakVerdict& verdict = verdicts[group.sites[0]];
+  const SiteVerdict& verdict = verdicts[group.sites[0]];
   const Level level = LevelOf(first);
   ReportSite site;
   site.level = level;
@@ -51,7 +63,7 @@ ReportSite DescribeGroup(ProcessAnalysis& analysis, const SiteGroup& group) {
   site.category = analysis.Category(group.sites[0]);
   site.verdict = verdict.verdict;
   site.grade = level == Level::kHandle ? "" : NameOf(level);
-  site.explanation = verdict.explanation;
+  site.explanation = ExplainGroup(analysis, group);
   if (analysis.IsUnseen(first)) AddWhoSawIt(&site);
   const auto framework = analysis.frameworks().find(first.key.device);
   if (level == Level::kFramework && IsLeak(verdict.verdict) && framework != analysis.frameworks().end()) {
@@ -59,9 +71,9 @@ ReportSite DescribeGroup(ProcessAnalysis& analysis, const SiteGroup& group) {
   }
   site.device = NumberOf(first.key.device);
   if (verdict.onset_step) site.onset_step = static_cast<int64_t>(analysis.run().NumberOf(*verdict.onset_step));
-  // None: no number of them would do.
-  if (verdict.verdict == Verdict::kInsufficientEvidence && verdict.further_steps_needed > 0) {
-    site.further_steps_needed = verdict.further_steps_needed;
+  if (const LineVerdict* line = analysis.LineOf(group.sites[0])) {
+    if (line->judgement.decisive().any) site.odds = std::min(1e9, std::exp(line->judgement.decisive().log_odds));
+    if (verdict.verdict == Verdict::kInsufficientEvidence) site.reason = ReasonId(*line);
   }
   site.frames = group.frames;
   const RunPhase* phase = analysis.PhaseOf(group.sites[0]);
@@ -86,11 +98,7 @@ ReportSite DescribeGroup(ProcessAnalysis& analysis, const SiteGroup& group) {
 void CountVerdicts(const ProcessAnalysis& analysis, ProcessFindings* findings) {
   for (const std::vector<SiteGroup>* groups : {&analysis.groups(), &analysis.other_groups()}) {
     for (const SiteGroup& group : *groups) {
-      const LeakVerdict& verdict = analysis.verdicts()[group.sites[0]];
-      ++findings->verdict_counts[NameOf(verdict.verdict)];
-      if (verdict.verdict != Verdict::kInsufficientEvidence || verdict.further_steps_needed == 0) continue;
-      findings->further_steps_needed =
-          std::max<uint64_t>(findings->further_steps_needed.value_or(0), verdict.further_steps_needed);
+      ++findings->verdict_counts[NameOf(analysis.verdicts()[group.sites[0]].verdict)];
     }
   }
 }

@@ -185,11 +185,12 @@ void FindingsJoin::Add(ProcessFindings findings) {
   process.walks = std::move(findings.walks);
   releases_.Add(process, std::move(findings.releases));
   warnings_.Add(process, std::move(findings.warnings));
-  unsure_.Add(process, std::move(findings.unsure));
+  std::vector<std::string> reasons;
+  for (const ReportReason& reason : findings.reasons) reasons.push_back(absl::StrCat(reason.id, "\n", reason.text));
+  reasons_.Add(process, std::move(reasons));
+  TakeMore(process, joined, &findings.pinned_growth, &pinned_growth_);
+  TakeMore(process, joined, &findings.handle_growth, &handle_growth_);
   for (const auto& [verdict, sites] : findings.verdict_counts) verdict_counts_[verdict] += sites;
-  if (findings.further_steps_needed) {
-    further_steps_needed_ = std::max(further_steps_needed_.value_or(0), *findings.further_steps_needed);
-  }
   cards_.Add(process.process.pid, process.process.rank, std::move(findings.cards));
   if (findings.host && (!host_ || MattersMore(*findings.host, *host_))) host_ = std::move(findings.host);
   const uint64_t steps = findings.steps.count;
@@ -197,6 +198,16 @@ void FindingsJoin::Add(ProcessFindings findings) {
     steps_ = std::move(findings.steps);
     steps_of_ = &process;
   }
+}
+
+void FindingsJoin::TakeMore(const JobProcess& process, const SiteNamer& joined,
+                            std::optional<ReportGrowthLedger>* growth, MostGrown* most) {
+  if (!*growth) return;
+  const int64_t grown = (*growth)->grown, known = most->ledger ? most->ledger->grown : 0;
+  if (most->ledger && (grown < known || (grown == known && !IsBefore(process, *most->of)))) return;
+  RenameSites(joined, &**growth);
+  most->ledger = std::move(*growth);
+  most->of = &process;
 }
 
 void FindingsJoin::KeepFirstFailures() {
@@ -232,9 +243,24 @@ Report FindingsJoin::Finish() {
   report.host = host_;
   report.cards = cards_.Finish();
   report.verdict_counts.assign(verdict_counts_.begin(), verdict_counts_.end());
-  report.further_steps_needed = further_steps_needed_;
   report.warnings = warnings_.Finish();
-  report.unsure = unsure_.Finish();
+  for (const std::string& line : reasons_.Finish()) {
+    const size_t end = line.find('\n');
+    if (end == std::string::npos) {
+      // "and 3 more like the last one, of other processes"
+      report.reasons.push_back({report.reasons.empty() ? "" : report.reasons.back().id, line});
+    } else {
+      std::string id = line.substr(0, end);
+      // Beside processes with steps are some that only start them, or load data.
+      if (id == "no_steps" && report.steps.count > 0) continue;
+      report.reasons.push_back({std::move(id), line.substr(end + 1)});
+    }
+  }
+  report.pinned_growth = std::move(pinned_growth_.ledger);
+  report.handle_growth = std::move(handle_growth_.ledger);
+  for (std::optional<ReportGrowthLedger>* growth : {&report.pinned_growth, &report.handle_growth}) {
+    if (*growth) RenameSites(id, &**growth);
+  }
   if (failures_ > failures_kept_) {
     report.warnings.push_back(absl::StrCat(failures_,
                                            " allocations failed for lack of memory in the processes of the job; ",

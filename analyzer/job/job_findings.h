@@ -82,19 +82,27 @@ class FindingsJoin {
   Report Finish();
 
  private:
+  // Of several processes, the one in which it grew most.
+  struct MostGrown {
+    std::optional<ReportGrowthLedger> ledger;
+    const JobProcess* of = nullptr;
+  };
+
   void KeepFirstFailures();
+  static void TakeMore(const JobProcess& process, const SiteNamer& joined, std::optional<ReportGrowthLedger>* growth,
+                       MostGrown* most);
 
   std::deque<JobProcess> processes_;  // a deque, as others point to its elements
   JoinedSites sites_;
   JobDevices devices_;
   JobReleases releases_;
-  JobWarnings warnings_, unsure_;
+  JobWarnings warnings_, reasons_;
+  MostGrown pinned_growth_, handle_growth_;
   JobCards cards_;
   std::optional<ReportHost> host_;
   ReportSteps steps_;  // of the process with the most steps
   const JobProcess* steps_of_ = nullptr;
   std::map<std::string, uint64_t> verdict_counts_;
-  std::optional<uint64_t> further_steps_needed_;
   size_t failures_ = 0, failures_kept_ = 0;  // failed allocations
 };
 

@@ -72,9 +72,68 @@ std::vector<ProcessFindings> RandomJob(std::mt19937_64& random) {
     release.stack = process.sites[0].frames;
     process.releases = {release};
     process.verdict_counts = {{"leak", 4}, {"steady", 2}};
+    ReportGrowthLedger grown;
+    grown.grown = static_cast<int64_t>(random() % 2);
+    grown.from = process.process.pid;
+    ReportGrowthLine line;
+    line.line = absl::StrCat("seen by ", process.process.pid);
+    line.sites = {"0"};
+    grown.lines = {line};
+    if (random() % 4 != 0) process.pinned_growth = grown;
+    if (random() % 4 != 0) process.handle_growth = grown;
+    process.reasons = {{"chance", absl::StrCat("grows by ", process.process.pid)}, {"uncovered", "few steps"}};
     job.push_back(std::move(process));
   }
   return job;
+}
+
+TEST(JobFindings, ReasonsKeepTheirIdsAndLedgersTheirSites) {
+  std::vector<ProcessFindings> job;
+  for (int i = 0; i < 8; ++i) {
+    ProcessFindings process = SampleRank(i);
+    process.sites.push_back(SampleSite(absl::StrCat("only_", i), 0, Verdict::kLeak, 0.5));
+    process.reasons = {{"chance", absl::StrCat("grows by ", process.process.pid)}, {"uncovered", "few steps"}};
+    ReportGrowthLedger grown;
+    grown.grown = i == 5 ? 100 : i;
+    ReportGrowthLine line;
+    line.sites = {absl::StrCat(process.sites.size() - 1)};
+    grown.lines = {line};
+    process.pinned_growth = process.handle_growth = grown;
+    job.push_back(std::move(process));
+  }
+  const Report report = JoinFindings(job);
+  size_t chance = 0, uncovered = 0;
+  for (const ReportReason& reason : report.reasons) {
+    chance += reason.id == "chance";
+    uncovered += reason.id == "uncovered";
+    EXPECT_EQ(reason.text.find('\n'), std::string::npos) << reason.text;
+  }
+  EXPECT_EQ(uncovered, 1u);
+  EXPECT_EQ(chance + uncovered, report.reasons.size()) << "none is without an id";
+  EXPECT_EQ(report.reasons[0].id, "chance");
+  for (const auto& growth : {report.pinned_growth, report.handle_growth}) {
+    ASSERT_TRUE(growth.has_value());
+    EXPECT_EQ(growth->grown, 100);
+    ASSERT_EQ(growth->lines.at(0).sites.size(), 1u);
+    const auto site = std::find_if(report.sites.begin(), report.sites.end(),
+                                   [&](const ReportSite& one) { return one.id == growth->lines[0].sites[0]; });
+    ASSERT_NE(site, report.sites.end());
+    ASSERT_FALSE(site->frames.empty());
+    EXPECT_NE(site->frames[0].function.find("only_5"), std::string::npos) << site->frames[0].function;
+  }
+}
+
+TEST(JobFindings, AProcessWithoutStepsBesideOneWithStepsLeavesNoDoubt) {
+  std::vector<ProcessFindings> job = {SampleRank(0), SampleRank(1)};
+  for (ProcessFindings& process : job) process.sites.clear();
+  job[0].steps = {};
+  job[0].reasons = {{"no_steps", "no steps were found"}};
+  EXPECT_TRUE(JoinFindings(job).reasons.empty());
+  job[1].steps = {};
+  job[1].reasons = job[0].reasons;
+  const Report report = JoinFindings(job);
+  ASSERT_EQ(report.reasons.size(), 1u);
+  EXPECT_EQ(report.reasons[0].id, "no_steps");
 }
 
 TEST(JobFindings, TheOrderOfTheProcessesMakesNoDifference) {

@@ -52,21 +52,4 @@ Bursts FindBursts(const SiteHistory& history) {
   return bursts;
 }
 
-Step AgeWhenAllWereFreed(const SiteHistory& history, Step first_survivor) {
-  const std::vector<Deaths>& deaths = history.deaths;
-  if (history.death_bin_steps > 1) return 0;
-  const Step age = std::max(history.max_completed_lifetime_steps, history.max_setup_lifetime_steps);
-  uint32_t in_burst = 0, afterwards = 0;
-  for (const Deaths& at : deaths) {
-    // Births and deaths of a step have no order: the survivor may have been allocated in the step of the burst.
-    if (at.step > first_survivor + 1) {
-      afterwards = std::max(afterwards, at.objects);
-    } else if (at.step + 1 >= first_survivor) {
-      in_burst = std::max(in_burst, at.objects);
-    }
-  }
-  const bool is_burst = age >= kStepsInBurst && in_burst >= kStepsInBurst && 2 * in_burst >= age;
-  return is_burst && in_burst >= kStepsInBurst * afterwards ? age : 0;
-}
-
 }  // namespace vramtrack

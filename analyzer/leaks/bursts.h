@@ -28,11 +28,6 @@ struct Bursts {
 // step or more. A collector with exactly equal gaps cannot be distinguished from a phase and is called one.
 Bursts FindBursts(const SiteHistory& history);
 
-// Returns how many steps the oldest freed object had lived if objects of several steps were freed at once just before
-// `first_survivor`, the first step with an object that was never freed, and far fewer at once afterwards. Returns 0 if
-// that is not what happened. A collector that ran once looks like this, and so does a list that was cleared once.
-Step AgeWhenAllWereFreed(const SiteHistory& history, Step first_survivor);
-
 }  // namespace vramtrack
 
 #endif  // ANALYZER_LEAKS_BURSTS_H_

@@ -145,11 +145,11 @@ constexpr double kMaterialObjects = 1000;
 
 }  // namespace
 
-bool IsMaterial(const Rate& rate, const RunShape& run) {
-  const double horizon_steps = static_cast<double>(run.horizon_steps);
-  if (rate.bytes_per_step <= 0) return rate.objects_per_step * horizon_steps >= kMaterialObjects;
-  const double least = std::max(kMinMaterialBytes, kMaterialDeviceShare * static_cast<double>(run.device_total_bytes));
-  return rate.bytes_per_step * horizon_steps >= least;
+bool IsMaterial(const Rate& rate, uint64_t horizon_steps, uint64_t device_bytes) {
+  const auto steps = static_cast<double>(horizon_steps);
+  if (rate.bytes_per_step <= 0) return rate.objects_per_step * steps >= kMaterialObjects;
+  const double least = std::max(kMinMaterialBytes, kMaterialDeviceShare * static_cast<double>(device_bytes));
+  return rate.bytes_per_step * steps >= least;
 }
 
 }  // namespace vramtrack

@@ -49,9 +49,10 @@ struct Rate {
 Rate EstimateRate(const SurvivorSeries& series, const Onset& onset, uint32_t max_lifetime_steps,
                   bool with_interval = true);
 
-// Returns whether a leak adds up to at least 1 MiB over the run's horizon, or to a ten-thousandth of the device if that
-// is more. A smaller leak is real but minor. Objects without bytes (events, streams) matter from a thousand on.
-bool IsMaterial(const Rate& rate, const RunShape& run);
+// Returns whether a leak adds up to at least 1 MiB over the planned length of the run, or to a ten-thousandth of the
+// device if that is more. `device_bytes`: 0 for host memory. A smaller leak is real but minor. Objects without bytes
+// (events, streams) matter from a thousand on.
+bool IsMaterial(const Rate& rate, uint64_t horizon_steps, uint64_t device_bytes);
 
 }  // namespace vramtrack
 

@@ -14,7 +14,7 @@ namespace vramtrack {
 struct ReserveGrowth {
   FittedGrowth unused;  // growth of the bytes reserved beyond the most that was live so far
   Step first = 0;       // the first step that was judged
-  size_t stairs = 0;    // number of judged points at which it rose to a new maximum
+  size_t stairs = 0;    // how often it rose since
 };
 
 // Judges the unused reserved bytes: the lowest number of reserved bytes at each point, minus the most bytes that were
@@ -22,8 +22,7 @@ struct ReserveGrowth {
 // are of one device, equally long, and with the same steps per point.
 //
 // Returns none unless the unused bytes grow like a leak, make up most of the growth of the reserved bytes, and the live
-// bytes do not grow with them. To grow like a leak means: from an onset on; in three quarters of the windows and one of
-// the last two; not more and more slowly, like a cache that fills; and with an interval above zero.
+// bytes do not grow with them. Whether they grow like a leak is decided as for lines of code (posterior.h).
 std::optional<ReserveGrowth> JudgeReserve(const LevelSeries& reserved, const LevelSeries& live, Step warmup_end);
 
 // Returns whether the live bytes grow so little compared with the reserved bytes, or not at all, that they cannot be

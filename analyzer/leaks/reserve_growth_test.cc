@@ -126,7 +126,7 @@ TEST(ReserveGrowth, WhatIsGivenBackAndTakenAgainIsNone) {
 }
 
 TEST(ReserveGrowth, AFewStepsAreTooFew) {
-  EXPECT_FALSE(Judged([](Step i) { return Level{1000 * kMiB + i * kSegment, 400 * kMiB, 900 * kMiB}; }, 30));
+  EXPECT_FALSE(Judged([](Step i) { return Level{1000 * kMiB + i * kSegment, 400 * kMiB, 900 * kMiB}; }, 8));
   EXPECT_TRUE(Judged([](Step i) { return Level{1000 * kMiB + i * kSegment, 400 * kMiB, 900 * kMiB}; }, 50));
 }
 

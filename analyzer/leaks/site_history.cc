@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace vramtrack {
 namespace {
@@ -116,8 +117,7 @@ void SiteHistoryBuilder::OnTail(uint32_t objects, uint64_t bytes) {
 }
 
 void SiteHistoryBuilder::SettleDeaths() {
-  uint32_t outlived_objects = 0;
-  uint64_t outlived_bytes = 0;
+  Deaths outlived{latest_step_};
   for (const Step birth_step : dying_cohorts_) {
     OpenCohort& open = *Find(birth_step);
     Cohort& cohort = open.cohort;
@@ -132,38 +132,50 @@ void SiteHistoryBuilder::SettleDeaths() {
     settled_.died_objects += open.dying_objects;
     settled_.died_bytes += bytes;
     if (lifetime_steps > 0) {
-      outlived_objects += open.dying_objects;
-      outlived_bytes += bytes;
+      outlived.objects += open.dying_objects;
+      outlived.bytes += bytes;
+      if (birth_step > 0) outlived.longest = std::max(outlived.longest, lifetime_steps);
     }
     open.dying_objects = 0;
     open.dying_bytes = 0;
   }
   dying_cohorts_.clear();
-  if (outlived_objects > 0) RecordDeaths(latest_step_, outlived_objects, outlived_bytes);
+  if (outlived.objects > 0) RecordDeaths(outlived);
 }
 
-void SiteHistoryBuilder::RecordDeaths(Step step, uint32_t objects, uint64_t bytes) {
-  std::vector<Deaths>& deaths = settled_.deaths;
-  const Step bin = step - step % settled_.death_bin_steps;
-  if (!deaths.empty() && deaths.back().step == bin) {
-    deaths.back().objects += objects;
-    deaths.back().bytes += bytes;
-    return;
+namespace {
+
+// Sums up the entries of one bin; they are in order of their steps.
+void JoinBins(uint32_t bin_steps, std::vector<Deaths>* deaths) {
+  size_t kept = 0;
+  for (Deaths fine : *deaths) {
+    fine.step -= fine.step % bin_steps;
+    if (kept == 0 || (*deaths)[kept - 1].step != fine.step) {
+      (*deaths)[kept++] = fine;
+      continue;
+    }
+    Deaths& bin = (*deaths)[kept - 1];
+    bin.objects += fine.objects;
+    bin.bytes += fine.bytes;
+    bin.longest = std::max(bin.longest, fine.longest);
   }
-  deaths.push_back({bin, objects, bytes});
+  deaths->resize(kept);
+}
+
+}  // namespace
+
+void SiteHistoryBuilder::RecordDeaths(Deaths outlived) {
+  std::vector<Deaths>& deaths = settled_.deaths;
+  deaths.push_back(outlived);
+  if (settled_.death_bin_steps > 1 && deaths.size() > 1) {
+    std::vector<Deaths> latest(deaths.end() - 2, deaths.end());
+    JoinBins(settled_.death_bin_steps, &latest);
+    deaths.resize(deaths.size() - 2);
+    deaths.insert(deaths.end(), latest.begin(), latest.end());
+  }
   if (deaths.size() <= kMaxDeathBins) return;
   settled_.death_bin_steps *= 2;
-  size_t kept = 0;
-  for (const Deaths& fine : deaths) {
-    const Step coarse = fine.step - fine.step % settled_.death_bin_steps;
-    if (kept > 0 && deaths[kept - 1].step == coarse) {
-      deaths[kept - 1].objects += fine.objects;
-      deaths[kept - 1].bytes += fine.bytes;
-    } else {
-      deaths[kept++] = {coarse, fine.objects, fine.bytes};
-    }
-  }
-  deaths.resize(kept);
+  JoinBins(settled_.death_bin_steps, &deaths);
 }
 
 void SiteHistoryBuilder::DropEmptyCohorts() {
@@ -195,50 +207,6 @@ SiteHistory SiteHistoryBuilder::Finish(Step complete_steps) const {
   return history;
 }
 
-namespace {
-
-std::vector<Cohort> MergedCohorts(const std::vector<Cohort>& a, const std::vector<Cohort>& b) {
-  std::vector<Cohort> merged;
-  merged.reserve(a.size() + b.size());
-  std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(merged),
-             [](const Cohort& left, const Cohort& right) { return left.step < right.step; });
-  size_t kept = 0;
-  for (const Cohort& cohort : merged) {
-    if (kept == 0 || merged[kept - 1].step != cohort.step) {
-      merged[kept++] = cohort;
-      continue;
-    }
-    Cohort& sum = merged[kept - 1];
-    sum.born_objects += cohort.born_objects;
-    sum.born_bytes += cohort.born_bytes;
-    sum.live_objects += cohort.live_objects;
-    sum.live_bytes += cohort.live_bytes;
-  }
-  merged.resize(kept);
-  return merged;
-}
-
-std::vector<Deaths> MergedDeaths(const SiteHistory& a, const SiteHistory& b, uint32_t bin_steps) {
-  std::vector<Deaths> merged = a.deaths;
-  merged.insert(merged.end(), b.deaths.begin(), b.deaths.end());
-  std::stable_sort(merged.begin(), merged.end(),
-                   [](const Deaths& left, const Deaths& right) { return left.step < right.step; });
-  size_t kept = 0;
-  for (Deaths deaths : merged) {
-    deaths.step -= deaths.step % bin_steps;
-    if (kept == 0 || merged[kept - 1].step != deaths.step) {
-      merged[kept++] = deaths;
-      continue;
-    }
-    merged[kept - 1].objects += deaths.objects;
-    merged[kept - 1].bytes += deaths.bytes;
-  }
-  merged.resize(kept);
-  return merged;
-}
-
-}  // namespace
-
 SiteHistory WithoutBytes(SiteHistory history) {
   for (Cohort& cohort : history.cohorts) cohort.born_bytes = cohort.live_bytes = 0;
   for (Deaths& deaths : history.deaths) deaths.bytes = 0;
@@ -246,30 +214,50 @@ SiteHistory WithoutBytes(SiteHistory history) {
   return history;
 }
 
-SiteHistory Merged(const SiteHistory& a, const SiteHistory& b) {
-  if (b.born_objects == 0) return a;
-  if (a.born_objects == 0) return b;
-  SiteHistory merged;
-  merged.cohorts = MergedCohorts(a.cohorts, b.cohorts);
-  merged.death_bin_steps = std::max(a.death_bin_steps, b.death_bin_steps);
-  merged.deaths = MergedDeaths(a, b, merged.death_bin_steps);
-  for (size_t bin = 0; bin < merged.completed_lifetimes.size(); ++bin) {
-    merged.completed_lifetimes[bin] = a.completed_lifetimes[bin] + b.completed_lifetimes[bin];
+SiteHistory Merged(std::vector<SiteHistory> all) {
+  SiteHistory sum;
+  bool any = false;
+  for (const SiteHistory& one : all) {
+    if (one.born_objects == 0) continue;
+    sum.cohorts.insert(sum.cohorts.end(), one.cohorts.begin(), one.cohorts.end());
+    sum.deaths.insert(sum.deaths.end(), one.deaths.begin(), one.deaths.end());
+    sum.death_bin_steps = std::max(sum.death_bin_steps, one.death_bin_steps);
+    for (size_t bin = 0; bin < sum.completed_lifetimes.size(); ++bin) {
+      sum.completed_lifetimes[bin] += one.completed_lifetimes[bin];
+    }
+    sum.max_completed_lifetime_steps = std::max(sum.max_completed_lifetime_steps, one.max_completed_lifetime_steps);
+    sum.max_setup_lifetime_steps = std::max(sum.max_setup_lifetime_steps, one.max_setup_lifetime_steps);
+    sum.born_objects += one.born_objects;
+    sum.born_bytes += one.born_bytes;
+    sum.died_objects += one.died_objects;
+    sum.died_bytes += one.died_bytes;
+    sum.first_birth = any ? std::min(sum.first_birth, one.first_birth) : one.first_birth;
+    sum.last_birth = std::max(sum.last_birth, one.last_birth);
+    sum.birth_steps += one.birth_steps;
+    sum.unmatched_deaths += one.unmatched_deaths;
+    sum.tail_objects += one.tail_objects;
+    sum.tail_bytes += one.tail_bytes;
+    any = true;
   }
-  merged.max_completed_lifetime_steps = std::max(a.max_completed_lifetime_steps, b.max_completed_lifetime_steps);
-  merged.max_setup_lifetime_steps = std::max(a.max_setup_lifetime_steps, b.max_setup_lifetime_steps);
-  merged.born_objects = a.born_objects + b.born_objects;
-  merged.born_bytes = a.born_bytes + b.born_bytes;
-  merged.died_objects = a.died_objects + b.died_objects;
-  merged.died_bytes = a.died_bytes + b.died_bytes;
-  merged.first_birth = std::min(a.first_birth, b.first_birth);
-  merged.last_birth = std::max(a.last_birth, b.last_birth);
-  merged.birth_steps = static_cast<uint32_t>(std::min<uint64_t>(uint64_t{a.birth_steps} + b.birth_steps,
-                                                                uint64_t{merged.last_birth} - merged.first_birth + 1));
-  merged.unmatched_deaths = a.unmatched_deaths + b.unmatched_deaths;
-  merged.tail_objects = a.tail_objects + b.tail_objects;
-  merged.tail_bytes = a.tail_bytes + b.tail_bytes;
-  return merged;
+  sum.birth_steps = std::min(sum.birth_steps, any ? sum.last_birth - sum.first_birth + 1 : 0);
+  const auto by_step = [](const auto& a, const auto& b) { return a.step < b.step; };
+  std::stable_sort(sum.cohorts.begin(), sum.cohorts.end(), by_step);
+  std::stable_sort(sum.deaths.begin(), sum.deaths.end(), by_step);
+  JoinBins(sum.death_bin_steps, &sum.deaths);
+  size_t kept = 0;
+  for (const Cohort& cohort : sum.cohorts) {
+    if (kept == 0 || sum.cohorts[kept - 1].step != cohort.step) {
+      sum.cohorts[kept++] = cohort;
+      continue;
+    }
+    Cohort& same = sum.cohorts[kept - 1];
+    same.born_objects += cohort.born_objects;
+    same.born_bytes += cohort.born_bytes;
+    same.live_objects += cohort.live_objects;
+    same.live_bytes += cohort.live_bytes;
+  }
+  sum.cohorts.resize(kept);
+  return sum;
 }
 
 }  // namespace vramtrack

@@ -33,6 +33,7 @@ struct Deaths {
   Step step = 0;
   uint32_t objects = 0;
   uint64_t bytes = 0;
+  uint32_t longest = 0;  // the longest life among them in steps, without those born in step 0
 };
 
 // Counts of objects by completed lifetime in steps. Bin 0 counts lifetime 0 (freed in the step of birth); bin i >= 1
@@ -68,19 +69,17 @@ struct SiteHistory : HistoryTotals {
   LifetimeHistogram completed_lifetimes{};
 };
 
-// Returns the history of one site that did everything that both sites did. Both must be of one run. The result is exact
-// except for birth_steps, the number of steps with a birth at either site, which is an upper bound.
-SiteHistory Merged(const SiteHistory& a, const SiteHistory& b);
+// Returns the history of one site that did everything that these sites did. All must be of one run. The result is exact
+// except for birth_steps, the number of steps with a birth at any of them, which is an upper bound.
+SiteHistory Merged(std::vector<SiteHistory> all);
 
 // Returns the history with its objects only, as if each had no bytes: for what is counted and holds no memory.
 SiteHistory WithoutBytes(SiteHistory history);
 
-// The figures of a run that a site's verdict depends on.
+// The steps of a run.
 struct RunShape {
   Step steps = 0;                      // complete steps
   Step warmup_end = 0;                 // the first step after warm-up, see WarmupEnd() in windows.h
-  uint64_t device_total_bytes = 0;     // 0: unknown, or host memory
-  uint64_t horizon_steps = 100000;     // planned length of the run, for predicting how large a leak becomes
   bool windows = false;                // its steps are windows of equally many allocated bytes
   std::vector<uint64_t> step_numbers;  // the job's own number of each step; empty: the index is the number
 
@@ -128,7 +127,7 @@ class SiteHistoryBuilder {
   void BeginStep(Step step);
   void SettleDeaths();
   void DropEmptyCohorts();
-  void RecordDeaths(Step step, uint32_t objects, uint64_t bytes);
+  void RecordDeaths(Deaths deaths);
   OpenCohort& BornIn(Step step);  // returns the cohort of `step`, which is added if it is new
   void CountBirthStep(Step step);
   void CountLifetime(uint32_t lifetime_steps, uint64_t objects);

@@ -151,7 +151,7 @@ TEST(SiteHistory, OfTwoSitesIsThatOfTheirEventsTogether) {
       }
     }
     const SiteHistory truth = both.Finish(steps);
-    const SiteHistory merged = Merged(first.Finish(steps), second.Finish(steps));
+    const SiteHistory merged = Merged({first.Finish(steps), second.Finish(steps)});
     const auto survivors = [](const SiteHistory& history) {
       std::vector<std::tuple<Step, uint32_t, uint64_t>> all;
       for (const Cohort& cohort : history.cohorts) {

@@ -8,7 +8,6 @@
 #include "analyzer/leaks/bursts.h"
 #include "analyzer/leaks/rate.h"
 #include "analyzer/leaks/statistics.h"
-#include "analyzer/leaks/trend.h"
 #include "analyzer/leaks/windows.h"
 
 namespace vramtrack {
@@ -22,37 +21,11 @@ SurvivorSeries EveryStep(StepSpan span, Step every, Step first, uint64_t bytes) 
   return series;
 }
 
-RunShape RunOf(Step steps) {
-  RunShape run;
-  run.steps = steps;
-  run.warmup_end = WarmupEnd(steps);
-  return run;
-}
-
 TEST(Windows, WarmupIsATenthAndFiveStepsAtLeast) {
   EXPECT_EQ(WarmupEnd(30), 5u);
   EXPECT_EQ(WarmupEnd(61), 7u);
   EXPECT_EQ(WarmupEnd(1000), 100u);
   EXPECT_EQ(WarmupEnd(100, /*structure_settled=*/17), 17u);
-}
-
-TEST(Windows, MarginIsAQuarterLongerThanTheLongestLifetime) {
-  EXPECT_EQ(CensorMargin(0), 2u);
-  EXPECT_EQ(CensorMargin(1), 3u);
-  EXPECT_EQ(CensorMargin(4), 6u);
-  EXPECT_EQ(CensorMargin(17), 23u);
-}
-
-TEST(Windows, FurtherStepsAreEnoughAndNotTooMany) {
-  for (Step steps : {1u, 5u, 22u, 23u, 40u, 200u}) {
-    for (uint32_t lifetime : {0u, 1u, 7u, 30u, 300u}) {
-      const Step further = FurtherStepsNeeded(RunOf(steps), lifetime);
-      EXPECT_GE(TestedSpan(RunOf(steps + further), lifetime).size(), kMinTestedSteps) << steps << " " << lifetime;
-      if (further > 1) {
-        EXPECT_LT(TestedSpan(RunOf(steps + further - 1), lifetime).size(), kMinTestedSteps) << steps << " " << lifetime;
-      }
-    }
-  }
 }
 
 TEST(Period, FindsEveryNthStep) {
@@ -100,21 +73,6 @@ TEST(Onset, IsFoundBehindAStraySurvivor) {
   SurvivorSeries series = EveryStep(tested, 1, 50, 8);
   series.insert(series.begin(), {14, 1, 8});
   EXPECT_EQ(FindOnset(series, tested).span.begin, 50u);
-}
-
-TEST(Trend, LaplaceIsZeroAtAConstantRateAndSignedOtherwise) {
-  const StepSpan span{0, 100};
-  EXPECT_NEAR(LaplaceTrend(EveryStep(span, 1, 0, 8), span, false), 0, 1e-12);
-  EXPECT_LT(LaplaceTrend(EveryStep({0, 50}, 2, 0, 8), span, false), -1.96);
-  EXPECT_GT(LaplaceTrend(EveryStep({50, 100}, 2, 50, 8), span, false), 1.96);
-}
-
-TEST(Trend, AStepCountsOnceWhereAsked) {
-  const StepSpan span{0, 100};
-  SurvivorSeries series = EveryStep(span, 2, 0, 8);
-  series[0].objects = 1000;
-  EXPECT_LT(LaplaceTrend(series, span, /*by_steps=*/false), -10);
-  EXPECT_NEAR(LaplaceTrend(series, span, /*by_steps=*/true), 0, .2);
 }
 
 TEST(Bootstrap, ConstantValuesHaveAnIntervalOfWidthZero) {

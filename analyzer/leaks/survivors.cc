@@ -30,19 +30,6 @@ SurvivorTotal TotalOf(const SurvivorSeries& series) {
   return total;
 }
 
-std::vector<SurvivorTotal> WindowTotals(const SurvivorSeries& series, StepSpan span, uint32_t windows) {
-  std::vector<SurvivorTotal> totals(windows);
-  if (span.size() == 0) return totals;
-  for (const Survivors& at : series) {
-    if (at.step < span.begin || at.step >= span.end) continue;
-    const uint64_t window = (static_cast<uint64_t>(at.step - span.begin) * windows) / span.size();
-    totals[window].objects += at.objects;
-    totals[window].bytes += at.bytes;
-    ++totals[window].steps;
-  }
-  return totals;
-}
-
 namespace {
 
 constexpr size_t kMinCommonSteps = 4;

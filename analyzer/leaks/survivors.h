@@ -37,9 +37,6 @@ struct SurvivorTotal {
 
 SurvivorTotal TotalOf(const SurvivorSeries& series);
 
-// Returns the totals of `windows` windows that cover `span`. Their lengths differ by at most one step.
-std::vector<SurvivorTotal> WindowTotals(const SurvivorSeries& series, StepSpan span, uint32_t windows);
-
 // Returns whether both series have survivors in the same steps of `span`, in at least four steps and with exceptions in
 // at most one step of twenty. If survivors are rare, one series may be one step later throughout, because steps that
 // are inferred from allocations may begin in the middle of a real one.

@@ -36,10 +36,12 @@ uint64_t Ledger::LeaveRange(const LiveAllocation& allocation) {
   for (Scope& scope : scopes_) {
     if (scope.level != Level::kFramework || scope.device != allocation.device()) continue;
     const Segments::Range gone = scope.segments->RemoveRange(allocation.address());
+    if (has_graph_pools_) CountForGraphs(scope.segments);
     if (gone.counted == 0) return 0;
     Site& site = sites_.sites()[gone.site];
     if (site.peak_epoch != scope.peak_epoch) site.NotePeak(scope.peak_epoch);
     site.segment_bytes -= gone.counted;
+    TellSegments(gone.site);
     return gone.counted;
   }
   return 0;
@@ -59,7 +61,20 @@ void Ledger::CountSegments(const Scope& scope, const std::vector<const Segments:
     if (site.peak_epoch != scope.peak_epoch) site.NotePeak(scope.peak_epoch);
     site.segment_bytes += range->counted;
     site.segments += range->counted > 0;
+    TellSegments(range->site);
   }
+  if (__builtin_expect(has_graph_pools_, 0)) CountForGraphs(scope.segments);
+}
+
+void Ledger::CountForGraphs(Segments* segments) {
+  for (const auto& [site, bytes] : segments->TakeGraphChanges()) {
+    sites_.sites()[site].kept_for_graphs += static_cast<uint64_t>(bytes);
+    TellSegments(site);
+  }
+}
+
+void Ledger::TellSegments(SiteIndex site) {
+  for (ReplayObserver* observer : options_.observers) observer->OnSegments(site);
 }
 
 FrameworkShare Ledger::ShareOf(const Scope& framework) const {

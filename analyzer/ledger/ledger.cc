@@ -193,4 +193,29 @@ uint32_t Ledger::ScopeOf(Level level, DeviceIndex device) {
   return scope.index;
 }
 
+uint64_t Ledger::DeviceBytes(DeviceIndex device) const {
+  if (device == kHost) return 0;
+  const auto defined = trace_.definitions().devices.find(device.value());
+  if (defined != trace_.definitions().devices.end() && defined->second.total_bytes != 0) {
+    return defined->second.total_bytes;
+  }
+  for (const Scope& scope : scopes_) {
+    if (scope.is_device() && scope.device == device && scope.total) return *scope.total;
+  }
+  return 0;
+}
+
+double Ledger::lost_share() const {
+  const auto share = [](uint64_t lost, uint64_t all) {
+    return all == 0 ? 0 : std::min(1., static_cast<double>(lost) / static_cast<double>(all));
+  };
+  const uint64_t lost_events = trace_.lost_events() + unreadable_events_;
+  // Of the last blocks of a thread nobody knows how many events they held.
+  const double lost = std::max(share(lost_events, trace_.events() + trace_.lost_events()),
+                               share(trace_.lost_bytes(), trace_.file_bytes()));
+  uint64_t allocations = 0;
+  for (const Site& site : sites()) allocations += site.allocations;
+  return 1 - (1 - lost) * (1 - share(trace_.counter(schema::COUNTER_TABLE_FULL), allocations));
+}
+
 }  // namespace vramtrack

@@ -90,6 +90,11 @@ class Ledger {
     return {reserved + scope.outside, reserved, scope.live};
   }
 
+  // Returns the size of the device's memory in bytes; 0 for the host and if the trace does not contain it.
+  uint64_t DeviceBytes(DeviceIndex device) const;
+  // Estimates the share of the process's frees that the trace lacks, after a replay: 0 for a complete trace, at most 1.
+  double lost_share() const;
+
   uint64_t events() const { return events_; }
   uint64_t unknown_frees() const { return unknown_frees_; }
   uint64_t unreadable_events() const { return unreadable_events_; }
@@ -140,6 +145,8 @@ class Ledger {
   uint64_t LeaveRange(const LiveAllocation& allocation);  // returns the bytes of segments that end with it
   void PlaceBlock(const LiveAllocation& allocation);
   void CountSegments(const Scope& scope, const std::vector<const Segments::Range*>& recognised);
+  void CountForGraphs(Segments* segments);
+  void TellSegments(SiteIndex site);
   FrameworkShare ShareOf(const Scope& framework) const;
   Levels LevelsOfFramework(const Scope& scope) const;
   uint64_t LevelOfScope(const Scope& scope) const;

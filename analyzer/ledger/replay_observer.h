@@ -51,6 +51,9 @@ class ReplayObserver {
   virtual void OnAllocate(const ReplayAllocation& /*allocated*/) {}
   // Also called for memory that a device reset or the end of a mapping frees.
   virtual void OnFree(const ReplayAllocation& /*freed*/) {}
+  // Called when more or less of a driver site's memory is in segments of a framework's allocator, before the call for
+  // the event that changed it.
+  virtual void OnSegments(SiteIndex /*site*/) {}
   // Called for the past of a trace of bounded size, for sites that count to a total: `objects` with `bytes` in all are
   // allocated (`born`) or freed together. Objects that were allocated and freed within one time bin are left out.
   virtual void OnFold(SiteIndex /*site*/, uint64_t /*objects*/, uint64_t /*bytes*/, bool /*born*/) {}

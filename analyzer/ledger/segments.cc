@@ -32,7 +32,9 @@ Segments::Range Segments::RemoveRange(uint64_t begin) {
   ranges_.erase(found);
   placed_ -= gone.live;
   counted_ -= gone.counted;
-  if (gone.of_graph && gone.is_segment) kept_by_graphs_ -= gone.bytes - std::min(gone.bytes, gone.live);
+  if (gone.of_graph && gone.is_segment) {
+    KeepForGraph(gone, -static_cast<int64_t>(gone.bytes - std::min(gone.bytes, gone.live)));
+  }
   if (gone.counted > 0) counted_memory_.erase(gone.memory);
   if (gone.is_segment && gone.live == 0) releasable_ -= gone.counted;
   if (gone.mapped && gone.live > 0) asleep_[begin] = gone;
@@ -82,14 +84,15 @@ void Segments::AddLive(Range* range, uint64_t bytes) {
     range->is_segment = true;
     range->counted = counted_memory_.insert(range->memory).second ? range->bytes : 0;
     counted_ += range->counted;
-    if (range->of_graph) kept_by_graphs_ += range->bytes;
+    if (range->of_graph) KeepForGraph(*range, static_cast<int64_t>(range->bytes));
     recognised_.push_back(range);
   } else if (range->live == 0) {
     releasable_ -= range->counted;
   }
   if (range->of_graph) {
     const uint64_t before = std::min(range->live, range->bytes);
-    kept_by_graphs_ -= std::min(range->live + bytes, range->bytes) - before;
+    KeepForGraph(*range,
+                 static_cast<int64_t>(before) - static_cast<int64_t>(std::min(range->live + bytes, range->bytes)));
   }
   range->live += bytes;
   placed_ += bytes;
@@ -101,7 +104,8 @@ void Segments::RemoveLive(Range* range, uint64_t bytes) {
   if (bytes == 0) return;
   if (range->of_graph) {
     const uint64_t before = std::min(range->live, range->bytes);
-    kept_by_graphs_ += before - std::min(range->live - bytes, range->bytes);
+    KeepForGraph(*range,
+                 static_cast<int64_t>(before) - static_cast<int64_t>(std::min(range->live - bytes, range->bytes)));
   }
   range->live -= bytes;
   placed_ -= bytes;

@@ -51,6 +51,9 @@ class Segments {
   uint64_t kept_by_graphs() const { return kept_by_graphs_; }  // bytes of graphs' segments without a live block
   uint64_t releasable() const { return releasable_; }          // bytes of segments without a live block
 
+  // What kept_by_graphs() has changed by since the last call, by the site that provides the memory.
+  std::vector<std::pair<SiteIndex, int64_t>> TakeGraphChanges() { return std::exchange(graph_changes_, {}); }
+
   // Returns whether all of [address, address + bytes) is in a segment of a graph's private pool.
   bool IsInGraphPool(uint64_t address, uint64_t bytes);
 
@@ -86,11 +89,16 @@ class Segments {
   void RemoveAsleep(uint64_t address, uint64_t bytes);
   void AddLive(Range* range, uint64_t bytes);
   void RemoveLive(Range* range, uint64_t bytes);
+  void KeepForGraph(const Range& range, int64_t bytes) {
+    kept_by_graphs_ += static_cast<uint64_t>(bytes);
+    graph_changes_.emplace_back(range.site, bytes);
+  }
 
   std::map<uint64_t, Range> ranges_;                           // by begin; pointers to ranges stay valid
   std::vector<Recent> recent_ = std::vector<Recent>(kRecent);  // by page
   absl::flat_hash_set<Name> counted_memory_;
   std::vector<const Range*> recognised_;
+  std::vector<std::pair<SiteIndex, int64_t>> graph_changes_;
   uint64_t counted_ = 0, placed_ = 0, kept_by_graphs_ = 0, releasable_ = 0;
   std::map<uint64_t, Range> asleep_;  // mappings that were removed with live blocks in them
 };

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "analyzer/base/indices.h"
+#include "analyzer/leaks/births.h"
 #include "analyzer/leaks/site_history.h"
-#include "analyzer/leaks/step_levels.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/steps/step_similarity.h"
 
@@ -21,11 +21,8 @@ class SiteHistories final : public ReplayObserver {
  public:
   // Returns the history of the site over the complete steps.
   SiteHistory history(SiteIndex site) const { return histories_[site].Finish(ledger_->steps().step()); }
-  // Returns what the site held at the ends of the complete steps.
-  StepLevels levels(SiteIndex site) const;
-  size_t level_changes(SiteIndex site) const { return levels_[site].changes(); }
-  // Returns the total that the site had allocated by about step 8, 16, 32, ... and by the end of the run.
-  std::vector<SiteBirths> births(SiteIndex site) const;
+  // Returns the total that the site had allocated by step 8, 16, 32, ... and by the end of the run.
+  BirthTotals births(SiteIndex site) const;
   // Returns the similarity of each complete step with the steps before it, see step_similarity.h.
   const std::vector<float>& step_similarities() const { return similarity_.similarities(); }
 
@@ -47,25 +44,16 @@ class SiteHistories final : public ReplayObserver {
     bool in_turn = false;  // some were freed before others were allocated
     uint64_t born_bytes = 0, died_bytes = 0;
   };
-  struct Present {
-    Activity activity;
-    // The StepLevelsBuilder has the levels at the ends of the steps before this one.
-    uint32_t level_step = 0;
-    SiteLevel least;  // the least that the site held since then
-  };
-
-  Present* PresentOf(SiteIndex site);
-  // `before`: what the site held before the event.
-  void NoteBirth(SiteIndex index, const Site& site, SiteLevel before, uint32_t objects, uint64_t bytes);
-  void NoteDeath(SiteIndex index, const Site& site, uint32_t birth_step, uint32_t objects, uint64_t bytes);
-  void SettleLevel(SiteIndex index, const Site& site, SiteLevel before, Present* present);
+  Activity* ActivityOf(SiteIndex site);
+  void NoteBirth(SiteIndex index, const Site& site, uint32_t objects, uint64_t bytes);
+  void NoteDeath(SiteIndex index, uint32_t birth_step, uint32_t objects, uint64_t bytes);
   void SettleActivity(SiteIndex index, Activity* activity);
 
   const Ledger* ledger_ = nullptr;
   StepSimilarity similarity_;
-  IndexedVector<SiteIndex, Present> present_;  // by site
+  IndexedVector<SiteIndex, Activity> activities_;
   IndexedDeque<SiteIndex, SiteHistoryBuilder> histories_;
-  IndexedDeque<SiteIndex, StepLevelsBuilder> levels_;
+  IndexedDeque<SiteIndex, BirthTotals> births_;
 };
 
 }  // namespace vramtrack

@@ -38,7 +38,8 @@ struct Site {
   uint64_t bytes_at_peak = 0;
   uint64_t segments = 0;  // number of its allocations that were segments of a framework's allocator
   uint64_t segment_bytes = 0, segment_bytes_at_peak = 0;  // parts of live_bytes and bytes_at_peak
-  uint64_t in_graph_pools = 0;  // number of its blocks in segments of a CUDA graph's private pool
+  uint64_t kept_for_graphs = 0;  // bytes of its segments in CUDA graphs' private pools that no live block is in
+  uint64_t in_graph_pools = 0;   // number of its blocks in segments of a CUDA graph's private pool
 
   // Notes the site's bytes at the peak. Must be called before its first change after the peak was raised.
   void NotePeak(uint32_t epoch) {
@@ -50,6 +51,17 @@ struct Site {
 };
 
 using Sites = IndexedVector<SiteIndex, Site>;
+
+// Returns whether at least half of the site's allocations are segments.
+inline bool IsSegmentSite(const Site& site) { return site.segments > 0 && 2 * site.segments >= site.allocations; }
+
+// Returns the level at which a report counts the site.
+inline Level LevelOf(const Site& site) { return LevelOf(site.key.kind, IsSegmentSite(site)); }
+
+// Returns whether most of the site's allocations are blocks in segments of CUDA graphs' private pools.
+inline bool IsInGraphPools(const Site& site) {
+  return site.in_graph_pools > 0 && 2 * site.in_graph_pools >= site.allocations;
+}
 
 // Numbers sites in the order of their first appearance. Thread-compatible.
 class SiteTable {

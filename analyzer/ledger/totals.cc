@@ -74,6 +74,7 @@ void Ledger::Vanish(const LiveAllocation& allocation, AllocationName name) {
   } else if (__builtin_expect(scope->segments != nullptr, 0)) {
     if (scope->level == Level::kFramework) {
       scope->segments->RemoveBlock(allocation.address(), allocation.bytes);
+      if (__builtin_expect(has_graph_pools_, 0)) CountForGraphs(scope->segments);
     } else if (IsDeviceRange(site.key.kind)) {
       segment_bytes = LeaveRange(allocation);
     }

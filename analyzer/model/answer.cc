@@ -31,27 +31,9 @@ bool LeaksAreOutweighed(const Report& report) {
   return !report.ranking.empty() && unjudged > 0 && unjudged >= kOutweighs * leak;
 }
 
-Gap GapIn(const Report& report) {
-  if (report.steps.count == 0) return Gap::kNoSteps;
-  if (!report.unsure.empty()) return Gap::kUnsure;
-  return SitesWith(report, Verdict::kInsufficientEvidence) > 0 ? Gap::kUnjudgedSites : Gap::kNone;
-}
-
 Answer AnswerOf(const Report& report) {
   if (!report.ranking.empty()) return LeaksAreOutweighed(report) ? Answer::kNotEnough : Answer::kLeak;
-  return GapIn(report) == Gap::kNone ? Answer::kNoLeak : Answer::kNotEnough;
-}
-
-std::optional<uint64_t> FurtherStepsNeeded(const Report& report) { return report.further_steps_needed; }
-
-std::optional<uint64_t> StepsToRun(const Report& report) {
-  // With this many, warm-up and rare leaks leave enough to judge in most jobs.
-  constexpr uint64_t kLeast = 60;
-  if (!report.further_steps_needed) return std::nullopt;
-  // The estimate is from few steps: half as many again, in round numbers.
-  const uint64_t estimate = (report.steps.count + *report.further_steps_needed) * 3 / 2;
-  const uint64_t round = estimate < 1000 ? 10 : estimate < 10000 ? 100 : 1000;
-  return std::max(kLeast, (estimate + round - 1) / round * round);
+  return report.reasons.empty() ? Answer::kNoLeak : Answer::kNotEnough;
 }
 
 bool HasRunOut(const Report& report, uint32_t device) {

@@ -13,15 +13,6 @@
 
 namespace vramtrack {
 
-// The reason why a run without a known leak may still have one.
-enum class Gap {
-  kNone,
-  kNoSteps,
-  kUnsure,         // Report::unsure says why
-  kUnjudgedSites,  // some sites had too few steps
-};
-Gap GapIn(const Report& report);
-
 // Return the number of sites with this verdict, and of all sites, including the small ones that the report does not
 // list.
 uint64_t SitesWith(const Report& report, Verdict verdict);
@@ -30,14 +21,6 @@ uint64_t AllSites(const Report& report);
 // Returns whether all known leaks are minor, and a site that cannot be judged yet has so far kept at least 200 times as
 // much per step as the largest of them leaks.
 bool LeaksAreOutweighed(const Report& report);
-
-// Returns the largest number of further steps that a site without a verdict needs; nullopt if it is unknown or no site
-// needs any.
-std::optional<uint64_t> FurtherStepsNeeded(const Report& report);
-
-// Returns the length of a run that should be enough for a verdict on each site, in steps: at least 60, with a margin
-// over the estimate, because a second run that is too short costs more. Returns nullopt if more steps do not help.
-std::optional<uint64_t> StepsToRun(const Report& report);
 
 // Returns whether an allocation on the device failed because memory was missing. A prediction of that moment is then
 // pointless.

@@ -13,6 +13,7 @@
 #include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/fragmentation.h"
+#include "analyzer/model/growth_ledger.h"
 #include "analyzer/model/holder.h"
 #include "analyzer/model/peak.h"
 
@@ -60,6 +61,7 @@ struct ReportGrowth {
   double steps_to_oom_low = 0, steps_to_oom_high = 0;
   std::optional<double> seconds_to_oom;
   std::string refused;
+  std::optional<ReportGrowthLedger> ledger;  // of a device's live bytes only
 };
 
 template <>
@@ -76,6 +78,7 @@ void Fields(Visitor& visit, ReportGrowth& growth) {
         "95 %");
   visit(7, "seconds_to_oom", growth.seconds_to_oom, "`null` without `steps_to_oom`, or where steps have no duration");
   visit(8, "refused", growth.refused, "why nothing is predicted of what grows, in a line; empty otherwise");
+  visit(9, "ledger", field::Inline{growth.ledger});
 }
 
 // The growth of a device's live bytes, of its reserved bytes, and of the bytes in use on it.
@@ -252,8 +255,6 @@ struct ReportDevice {
   ReportPeakSet peak_set;
   std::optional<ReportGrowth> growth;
   std::optional<ReportGrowths> growth_of;
-  // The part of the growth of live bytes that no site explains, in bytes per step; 0 if there is none.
-  double unexplained_growth = 0;
   ReportFragmentation fragmentation;
   std::vector<ReportMemoryPool> memory_pools;
   std::optional<ReportValueFit> by_value;
@@ -292,8 +293,6 @@ void Fields(Visitor& visit, ReportDevice& device) {
         "when the last complete step ended: what Python frees when it exits is not of the run. `null` without steps. "
         "The text calls it \"end\"");
   visit(7, "growth", device.growth, "of live bytes; `null` with too few steps");
-  visit(16, "unexplained_growth", device.unexplained_growth,
-        "of the growth of live bytes, what no allocation site explains, in bytes per step; 0 for nothing");
   visit(8, "growth_of", device.growth_of, "`null` with too few steps");
   visit(9, "fragmentation", device.fragmentation);
   visit(10, "memory_pools", device.memory_pools, "by handle, the device's own first");

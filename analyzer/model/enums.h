@@ -63,6 +63,9 @@ enum class WorkKind : uint8_t { kKernels, kCopies, kFills, kGraphs };
 // The pools of PyTorch's allocator: small blocks are never in a segment of large ones.
 enum class BlockSizeClass : uint8_t { kSmall, kLarge };
 
+// What a finding about a line of code covers.
+enum class LineUnit : uint8_t { kLine, kFunction, kFile, kModule };
+
 // Why an allocation failed: not enough memory was free, or enough was, in pieces that were too small.
 enum class OomCause : uint8_t { kAmount, kContiguity };
 
@@ -168,6 +171,10 @@ struct EnumNames<WorkKind> {
 template <>
 struct EnumNames<BlockSizeClass> {
   static constexpr const char* kNames[] = {"small", "large"};
+};
+template <>
+struct EnumNames<LineUnit> {
+  static constexpr const char* kNames[] = {"line", "function", "file", "module"};
 };
 template <>
 struct EnumNames<OomCause> {

@@ -22,7 +22,6 @@ struct ProcessFindings {
   std::vector<CardUse> cards;
   std::vector<ReportSite> sites;                   // part_of names indices of `sites`
   std::map<std::string, uint64_t> verdict_counts;  // counts all sites, as in Report
-  std::optional<uint64_t> further_steps_needed;    // as in Report
   std::vector<ReportTimeline> timeline;
   std::vector<ReportPeakLines> peak_lines;    // their sites are indices of `sites`
   std::vector<ReportPeakStacks> peak_stacks;  // likewise
@@ -30,7 +29,8 @@ struct ProcessFindings {
   std::vector<ReportRelease> releases;
   std::vector<ReportWalk> walks;  // by time
   std::vector<std::string> warnings;
-  std::vector<std::string> unsure;  // as in Report
+  std::vector<ReportReason> reasons;  // as in Report
+  std::optional<ReportGrowthLedger> pinned_growth, handle_growth;
 };
 
 // All fields are stored in summaries. Other fields of a report are computed from several processes.
@@ -47,11 +47,12 @@ void Fields(Visitor& visit, ProcessFindings& findings) {
   visit(9, "oom", findings.oom);
   visit(10, "releases", findings.releases);
   visit(11, "warnings", findings.warnings);
-  visit(12, "unsure", findings.unsure);
+  visit(17, "reasons", findings.reasons);
+  visit(18, "pinned_growth", findings.pinned_growth);
+  visit(19, "handle_growth", findings.handle_growth);
   visit(14, "walks", findings.walks);
   visit(15, "host", findings.host);
   visit(16, "cards", findings.cards);
-  visit(13, "further_steps_needed", findings.further_steps_needed);
 }
 
 }  // namespace vramtrack

@@ -36,7 +36,6 @@ struct Report {
   std::optional<ReportHost> host;
   std::vector<ReportSite> sites;
   std::vector<std::pair<std::string, uint64_t>> verdict_counts;
-  std::optional<uint64_t> further_steps_needed;
   std::vector<std::string> ranking;
   std::vector<ReportTimeline> timeline;
   std::vector<ReportPeakLines> peak_lines;
@@ -46,8 +45,9 @@ struct Report {
   std::vector<ReportWalk> walks;        // by process, then by time
   std::vector<ReportRank> ranks;
   std::vector<std::string> warnings;
-  std::string left_out;  // the warning about runs of the same folder that were left out; may be empty
-  std::vector<std::string> unsure;
+  std::string left_out;               // the warning about runs of the same folder that were left out; may be empty
+  std::vector<ReportReason> reasons;  // the suspect first
+  std::optional<ReportGrowthLedger> pinned_growth, handle_growth;
 };
 
 Answer AnswerOf(const Report& report);
@@ -67,8 +67,6 @@ void Fields(Visitor& visit, Report& report) {
   visit(0, "sites", report.sites);
   visit(0, "verdict_counts", field::Map{report.verdict_counts},
         "how many sites have each verdict, of all sites, listed or not; sites that look the same are one");
-  visit(0, "further_steps_needed", report.further_steps_needed,
-        "the most further steps that any site without a verdict needs, listed or not; `null` if none does");
   visit(0, "ranking", field::SiteReferences{report.ranking},
         "the sites that lead a leak, worst first, by the rate of the whole");
   visit(0, "timeline", report.timeline);
@@ -79,9 +77,11 @@ void Fields(Visitor& visit, Report& report) {
   visit(0, "walks", report.walks, "made only where the run asked [who holds it](report.md#who-holds-it)");
   visit(0, "ranks", report.ranks, "empty for one process");
   visit(0, "warnings", report.warnings, "one line each: missing symbols, damage, lost events, runs left out");
-  visit(0, "unsure", report.unsure,
-        "why nothing else is known to be clean, one sentence each: parts of the run that could not be judged, growth "
-        "that no site explains. With any, a run without leaks is not called `NO LEAK`");
+  visit(0, "pinned_growth", report.pinned_growth, "of pinned host memory; `null` if there is none");
+  visit(0, "handle_growth", report.handle_growth, "of streams, events and other handles; `null` if there are none");
+  visit(0, "reasons", report.reasons,
+        "why nothing else is known to be clean: lines that may leak, parts of the run that could not be judged. With "
+        "any, a run without leaks is not called `NO LEAK`");
 }
 
 }  // namespace vramtrack

@@ -207,7 +207,8 @@ struct ReportSite {
   RateUnit rate_unit = RateUnit::kStep;
   std::string step_name;
   double rate_bytes_per_second = 0;
-  std::optional<uint64_t> further_steps_needed;
+  std::optional<double> odds;
+  std::string reason;
   uint64_t allocations = 0, frees = 0, bytes_allocated = 0, live_objects = 0, live_bytes = 0, bytes_at_peak = 0;
   uint64_t peak_without_site = 0;
   std::vector<ReportFrame> frames;
@@ -266,8 +267,9 @@ void Fields(Visitor& visit, ReportSite& site) {
         "over the whole run; of the whole leak that the site leads");
   visit(13, "onset_step", site.onset_step,
         "the first step that leaked; `null` if it leaked from the beginning or does not leak");
-  visit(16, "further_steps_needed", site.further_steps_needed,
-        "for the verdict `insufficient_evidence`, otherwise `null`");
+  visit(37, "odds", site.odds, "of a leak, to one; `null` if nothing was judged");
+  visit(38, "reason", field::OrNull{site.reason},
+        "id of what speaks against a leak, see [the list](leak-verdicts.md#facts); `null` without one");
   visit(17, "allocations", site.allocations, "over the whole run");
   visit(18, "frees", site.frees, "over the whole run");
   visit(19, "bytes_allocated", site.bytes_allocated, "over the whole run");

@@ -96,7 +96,6 @@ TEST(LeakGroups, WhatAConstructorAllocatesIsOneLeakAtTheLineThatCallsIt) {
     EXPECT_EQ(leader.group->rate_objects_per_step, 3);
     EXPECT_EQ(leader.group->live_bytes, 60 * 41472u);
     EXPECT_EQ(leader.group->peak_without, 64 * kKiB) << "what the work needs, once";
-    EXPECT_NE(leader.explanation.find("left 3 objects (40.5 KiB)"), std::string::npos) << leader.explanation;
     size_t parts = 0;
     for (const ReportSite& site : report.sites) {
       if (site.part_of.empty()) continue;

@@ -63,7 +63,7 @@ SiteShape ShapeOf(const ProcessAnalysis& analysis, const std::vector<SiteIndex>&
   return shape;
 }
 
-void AddVerdict(const LeakVerdict& verdict, DiffSite* site) {
+void AddVerdict(const SiteVerdict& verdict, DiffSite* site) {
   site->unjudged |= verdict.verdict == Verdict::kInsufficientEvidence;
   if (!IsLeak(verdict.verdict)) return;
   site->leaks = true;

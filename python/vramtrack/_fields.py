@@ -318,7 +318,8 @@ class Site:
             per this name.
         rate_bytes_per_second: Over the whole run; of the whole leak that the site leads.
         onset_step: The first step that leaked; `None` if it leaked from the beginning or does not leak.
-        further_steps_needed: For the verdict `insufficient_evidence`, otherwise `None`.
+        odds: Of a leak, to one; `None` if nothing was judged.
+        reason: Id of what speaks against a leak, see the list; `None` without one.
         allocations: Over the whole run.
         frees: Over the whole run.
         bytes_allocated: Over the whole run.
@@ -360,7 +361,8 @@ class Site:
     step_name: str | None
     rate_bytes_per_second: float | None
     onset_step: int | None
-    further_steps_needed: int | None
+    odds: float | None
+    reason: str | None
     allocations: int
     frees: int
     bytes_allocated: int

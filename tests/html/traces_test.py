@@ -79,6 +79,24 @@ class Traces(PageCase):
                 self.browser.requests.clear()
         self.pages = 0
 
+    def test_tells_who_grew(self):
+        growth = report_of(leaky())["devices"][0]["growth"]
+        largest = growth["lines"][0]
+        self.assertEqual(largest["class"], "leak")
+        self.open(page_of(leaky()))
+        for view, most in (("summary", 4), ("leaks", len(growth["lines"]))):
+            self.click("#tab-" + view)
+            self.assertIn("device 0 grew by %s in %d steps" % (in_mib(growth["bytes"]), growth["steps"]),
+                          self.see("#view-%s .growth caption" % view))
+            rows = self.browser.evaluate("[...document.querySelector('#view-%s .growth table').tBodies[0].rows]"
+                                         ".map((row) => [...row.cells].map((cell) => cell.innerText.trim()))" % view)
+            for text in ("leak", largest["line"], largest["function"], *largest["sites"]):
+                self.assertIn(text, rows[0][0])
+            self.assertEqual(rows[0][1:3], [in_mib(largest["bytes"]), in_mib(largest["bytes_per_step"])])
+            self.assertIn("odds of a leak", rows[0][3])
+            others = len(growth["lines"]) + growth["other_lines"] > most
+            self.assertEqual(len(rows), min(most, len(growth["lines"])) + others)
+
     def test_the_timeline_zooms_and_a_link_keeps_that(self):
         self.open(page_of(leaky()), "#view=timeline")
         box = self.browser.evaluate("(() => { const r = document.querySelector('#view-timeline .u-over').getBoundingClientRect();"

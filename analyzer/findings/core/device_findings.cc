@@ -94,15 +94,6 @@ std::map<DeviceIndex, uint64_t> PeakChanges(const Ledger& ledger) {
   return changes;
 }
 
-uint64_t DeviceTotalBytes(const Trace& trace, const Ledger& ledger, DeviceIndex device) {
-  const auto defined = trace.definitions().devices.find(device.value());
-  if (defined != trace.definitions().devices.end() && defined->second.total_bytes != 0) {
-    return defined->second.total_bytes;
-  }
-  const Scope* scope = ScopeOfDevice(ledger, device);
-  return scope != nullptr && scope->total ? *scope->total : 0;
-}
-
 void DeviceFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings) {
   const Trace& trace = analysis_.trace();
   const Ledger& ledger = analysis_.ledger();
@@ -120,7 +111,7 @@ void DeviceFindings::Describe(const Replay& /*replay*/, ProcessFindings* finding
       device.name = defined->second.name;
       device.integrated = defined->second.integrated;
     }
-    device.total_bytes = DeviceTotalBytes(trace, ledger, index);
+    device.total_bytes = ledger.DeviceBytes(index);
     if (const Scope* scope = LeadingScope(ledger, index)) {
       device.peak = DescribeMoment(run, *scope, scope->peak_moment);
       device.end = DescribeMoment(run, *scope, scope->end_moment);
@@ -195,7 +186,7 @@ uint64_t LeftBytes(uint64_t total, const OutOfMemory& failed, uint64_t used) {
 }  // namespace
 
 std::optional<uint64_t> DeviceFreeBytes(const Trace& trace, const Ledger& ledger, const OutOfMemory& failed) {
-  const uint64_t total = DeviceTotalBytes(trace, ledger, failed.device);
+  const uint64_t total = ledger.DeviceBytes(failed.device);
   if (total == 0) return std::nullopt;
   return LeftBytes(total, failed, failed.usage.reserved);
 }
@@ -236,7 +227,7 @@ ReportOom DescribeOutOfMemory(const Trace& trace, const Ledger& ledger, const Ru
     oom.reserved = failed.framework->reserved;
     oom.largest_hole = failed.framework->largest_hole;
   }
-  const uint64_t total = DeviceTotalBytes(trace, ledger, failed.device);
+  const uint64_t total = ledger.DeviceBytes(failed.device);
   if (total == 0) return oom;
   const uint64_t device_free = LeftBytes(total, failed, failed.usage.reserved);
   oom.free = LeftBytes(total, failed, failed.usage.live + failed.usage.rounding);
@@ -280,7 +271,9 @@ std::string WhyNot(const ProcessAnalysis& analysis, const std::vector<ReportOom>
   if (const TracedAllocator* allocator = analysis.trace().definitions().AllocatorOn(device.index)) {
     return allocator->framework + "'s allocator takes memory in advance";
   }
-  if (device.unexplained_growth > 0) return "live bytes grow, and no allocation site explains it";
+  if (device.growth && device.growth->ci_low > 0 && !device.growth->refused.empty()) {
+    return "live bytes grow, and it is not known for how long";
+  }
   if (device.fragmentation.growth) return "fragmentation grows; no headroom is enough for long";
   // The context of an H100 takes more than half a GiB.
   if (!device.asked_free_memory) {

@@ -36,9 +36,6 @@ std::optional<int64_t> ReportedStep(const RunShape& run, uint32_t step);
 // Returns the change at which the leading level of each device reached its peak.
 std::map<DeviceIndex, uint64_t> PeakChanges(const Ledger& ledger);
 
-// Returns the size of the device's memory in bytes; 0 for the host and if the trace does not contain it.
-uint64_t DeviceTotalBytes(const Trace& trace, const Ledger& ledger, DeviceIndex device);
-
 std::vector<ReportTimeline> DescribeTimeline(const ProcessAnalysis& analysis);
 
 // The figures of a LevelTimeline row, in its order.

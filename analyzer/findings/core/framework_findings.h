@@ -35,17 +35,6 @@ struct FrameworkGrowth {
 // Returns the growth by device; only devices with a framework's level.
 std::map<DeviceIndex, FrameworkGrowth> GrowthOfFrameworks(const Ledger& ledger, const RunShape& run);
 
-// Returns whether at least half of the site's allocations are segments.
-inline bool IsSegmentSite(const Site& site) { return site.segments > 0 && 2 * site.segments >= site.allocations; }
-
-// Returns the level at which a report counts the site.
-inline Level LevelOf(const Site& site) { return LevelOf(site.key.kind, IsSegmentSite(site)); }
-
-// Returns whether most of the site's allocations are blocks in segments of CUDA graphs' private pools.
-inline bool IsInGraphPools(const Site& site) {
-  return site.in_graph_pools > 0 && 2 * site.in_graph_pools >= site.allocations;
-}
-
 // Adds to the grade and the explanation of a leak at the framework's level whether the driver's memory grows as well.
 // `window_bytes`: bytes allocated in a window if windows replace steps; otherwise 0.
 void AddDriverEvidence(const FrameworkGrowth& growth, uint64_t window_bytes, ReportSite* site);

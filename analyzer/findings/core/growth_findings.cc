@@ -5,90 +5,166 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/base/quantity.h"
 #include "analyzer/findings/core/device_findings.h"
-#include "analyzer/findings/core/framework_findings.h"
-#include "analyzer/leaks/explanation.h"
 #include "analyzer/leaks/growth.h"
 #include "analyzer/leaks/rate.h"
+#include "analyzer/model/frame_text.h"
+#include "analyzer/verdicts/explanation.h"
+#include "analyzer/verdicts/facts.h"
 
 namespace vramtrack {
 namespace {
 
 // A leak that makes up this much of the growth decides where its judgement begins.
 constexpr double kMainShare = 0.1;
-// Sites that leak must explain this much of the growth, or it is not foretold.
+// Lines that leak must make up this much of the growth, or no end of it is predicted.
 constexpr double kLeakShare = 0.5;
-// Of the growth of a device, what no site explains counts from this share on.
-constexpr double kUnexplainedShare = 0.5;
-// By this share of it, what steady sites hold may be more at the end than it was before.
-constexpr double kSteadyShare = 0.05;
-// As many times something must have been added, or it may be a matter of chance; as many survivors a leak needs.
+// Levels that rose less often may have done so by chance.
 constexpr size_t kMinRises = 5;
 // A step that takes this many times the median is a machine that slept, or a clock that jumped.
 constexpr double kOddDuration = 100;
+// Lines that are listed; suspects that are named.
+constexpr size_t kMostLines = 50, kMostSuspects = 3;
+constexpr double kMostOdds = 1e9;
 
-// Where the growth of a device comes from, in bytes that were allocated in the judged steps and are there at their end.
+std::optional<uint32_t> BookOfDevice(const GrowthLedger& growth, Book wanted) {
+  for (uint32_t i = 0; i < growth.books().size(); ++i) {
+    if (growth.books()[i] == wanted) return i;
+  }
+  return std::nullopt;
+}
+
+// What grew by how much between two moments of a book. Lines that are one finding are one entry.
+struct LineGrowth {
+  const LineVerdict* line = nullptr;
+  int64_t grown = 0;
+};
+
+std::vector<LineGrowth> GrowthOfLines(const ProcessAnalysis& analysis, uint32_t book, size_t from, size_t to) {
+  std::map<uint32_t, int64_t> by_line;
+  for (const LineVerdict& line : analysis.run_verdicts().lines) {
+    if (line.line.book != book) continue;
+    for (const SiteIndex site : line.line.sites) {
+      const std::vector<HeldLevel> levels = analysis.growth().LevelsOf(site);
+      if (levels.empty()) continue;
+      const bool bytes = analysis.growth().books()[book].in_bytes();
+      const auto at = [&](size_t moment) {
+        return static_cast<int64_t>(bytes ? levels[moment].bytes : levels[moment].objects);
+      };
+      by_line[analysis.verdicts()[site].line] += at(to) - at(from);
+    }
+  }
+  std::vector<LineGrowth> lines;
+  for (const auto& [line, grown] : by_line) {
+    if (grown != 0) lines.push_back({&analysis.run_verdicts().lines[line], grown});
+  }
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const LineGrowth& a, const LineGrowth& b) { return a.grown > b.grown; });
+  return lines;
+}
+
+ReportGrowthLine DescribeLine(const ProcessAnalysis& analysis, const LineGrowth& growth, double steps) {
+  const LineVerdict& verdict = *growth.line;
+  const Judgement& judgement = verdict.judgement;
+  ReportGrowthLine line;
+  line.line = FrameLocation(verdict.line.frame);
+  line.function = FrameFunction(verdict.line.frame);
+  line.unit = static_cast<LineUnit>(verdict.unit);
+  line.grown = growth.grown;
+  line.per_step = line.ci_low = line.ci_high = steps > 0 ? static_cast<double>(growth.grown) / steps : 0;
+  if (verdict.leaks() || verdict.unsure()) {
+    const bool bytes = analysis.growth().books()[verdict.line.book].in_bytes();
+    line.per_step = bytes ? judgement.rate.bytes_per_step : judgement.rate.objects_per_step;
+    line.ci_low = bytes ? judgement.rate.bytes_interval.low : line.per_step;
+    line.ci_high = bytes ? judgement.rate.bytes_interval.high : line.per_step;
+    line.why = verdict.unsure() ? WhyNotSure(verdict) : "";
+  }
+  line.verdict = verdict.verdict;
+  if (judgement.decisive().any) line.odds = std::min(kMostOdds, std::exp(judgement.decisive().log_odds));
+  line.reason = ReasonId(verdict);
+  std::set<size_t> groups;
+  for (const SiteIndex site : verdict.line.sites) {
+    const size_t group = analysis.GroupOf(site);
+    if (group != ProcessAnalysis::kNoGroup) groups.insert(group);
+  }
+  for (const size_t group : groups) line.sites.push_back(absl::StrCat(group));
+  return line;
+}
+
+std::optional<ReportGrowthLedger> DescribeLedger(const ProcessAnalysis& analysis, std::optional<uint32_t> book) {
+  if (!book) return std::nullopt;
+  const BookLevels levels = analysis.growth().LevelsOf(*book);
+  const RunShape& run = analysis.run();
+  std::vector<size_t> quiet = QuietMoments(levels.of_book, run.warmup_end / levels.bin_steps);
+  if (quiet.size() < 2) quiet = QuietMoments(levels.of_book, 0);
+  if (quiet.size() < 2) return std::nullopt;
+  const size_t from = quiet.front(), to = quiet.back();
+  ReportGrowthLedger ledger;
+  ledger.from = levels.of_book[from];
+  ledger.to = levels.of_book[to];
+  ledger.grown = static_cast<int64_t>(ledger.to) - static_cast<int64_t>(ledger.from);
+  ledger.steps = levels.steps[to] - levels.steps[from];
+  ledger.from_step = ReportedStep(run, levels.steps[from]);
+  ledger.to_step = ReportedStep(run, levels.steps[to]);
+  const std::vector<LineGrowth> lines = GrowthOfLines(analysis, *book, from, to);
+  // Those that grew or shrank most.
+  std::vector<LineGrowth> listed = lines;
+  std::stable_sort(listed.begin(), listed.end(),
+                   [](const LineGrowth& a, const LineGrowth& b) { return std::abs(a.grown) > std::abs(b.grown); });
+  if (listed.size() > kMostLines) listed.resize(kMostLines);
+  std::stable_sort(listed.begin(), listed.end(),
+                   [](const LineGrowth& a, const LineGrowth& b) { return a.grown > b.grown; });
+  int64_t in_lines = 0;
+  for (const LineGrowth& line : listed) {
+    ledger.lines.push_back(DescribeLine(analysis, line, static_cast<double>(ledger.steps)));
+    in_lines += line.grown;
+  }
+  ledger.other_lines = lines.size() - listed.size();
+  ledger.other_grown = ledger.grown - in_lines;
+  return ledger;
+}
+
+// Where the growth of a device comes from.
 struct Sources {
-  double leaking = 0;
-  double managed = 0;                            // of `leaking`, managed memory
-  double leak_rate_low = 0, leak_rate_high = 0;  // bytes per step
+  double leaking = 0, managed = 0;  // bytes; of `leaking`, managed memory
+  double leak_rate_low = 0;         // bytes per step
   bool accelerates = false;
+  Step first = 0;  // after the last of the leaks that matter has begun
   std::map<Verdict, double> other;
 };
 
-// The first step to judge: after warm-up, and after the last of the leaks that matter has begun.
-Step FirstStep(const ProcessAnalysis& analysis, DeviceIndex device) {
-  const Sites& sites = analysis.ledger().sites();
-  const SiteVerdicts& verdicts = analysis.verdicts();
-  double total = 0;
-  for (const bool sum : {true, false}) {
-    Step first = analysis.run().warmup_end;
-    for (const SiteIndex i : sites.indices()) {
-      if (!IsLeak(verdicts[i].verdict) || !CountsForGrowth(analysis.ledger(), sites[i], device)) continue;
-      if (sum) total += verdicts[i].rate_bytes_per_step;
-      if (verdicts[i].onset_step && verdicts[i].rate_bytes_per_step >= kMainShare * total) {
-        first = std::max(first, *verdicts[i].onset_step);
-      }
-    }
-    if (!sum) return first;
-  }
-  return 0;
-}
-
-Sources FindSources(const ProcessAnalysis& analysis, DeviceIndex device, Step first) {
-  const Ledger& ledger = analysis.ledger();
+Sources FindSources(const ProcessAnalysis& analysis, uint32_t book) {
   Sources sources;
-  for (const SiteIndex i : ledger.sites().indices()) {
-    if (!CountsForGrowth(ledger, ledger.sites()[i], device)) continue;
-    const LeakVerdict& verdict = analysis.verdicts()[i];
-    double kept = 0, latest = 0;
-    for (const Cohort& cohort : analysis.histories().history(i).cohorts) {
-      if (cohort.step < first) continue;
-      kept += static_cast<double>(cohort.live_bytes);
-      if (cohort.step >= verdict.evidence.tested.end) latest += static_cast<double>(cohort.live_bytes);
-    }
-    // What a site allocated after the steps that were judged was not found to be there once and for all.
-    if (verdict.verdict == Verdict::kOneTime) {
-      sources.other[Verdict::kSteady] += latest;
-      kept -= latest;
-    }
-    if (!IsLeak(verdict.verdict)) {
-      sources.other[verdict.verdict] += kept;
+  double rate = 0;
+  for (const LineVerdict& line : analysis.run_verdicts().lines) {
+    if (line.line.book != book) continue;
+    const double gain = std::max(0.0, line.judgement.gain());
+    if (!line.leaks()) {
+      sources.other[line.verdict] += gain;
       continue;
     }
-    // What replaces its objects by larger ones has a cohort of the last of them only.
-    if (verdict.evidence.buffer.trend != BufferTrend::kNone) {
-      kept = verdict.rate_bytes_per_step * (analysis.run().steps - std::min(first, analysis.run().steps));
+    rate += line.judgement.rate.bytes_per_step;
+    sources.leaking += gain;
+    for (const SiteIndex site : line.parts) {
+      if (analysis.ledger().sites()[site].key.kind == schema::MANAGED) {
+        sources.managed += gain;
+        break;
+      }
     }
-    sources.leaking += kept;
-    if (ledger.sites()[i].key.kind == schema::MANAGED) sources.managed += kept;
-    sources.leak_rate_low += verdict.rate_ci_low;
-    sources.leak_rate_high += verdict.rate_ci_high;
-    sources.accelerates |= verdict.verdict == Verdict::kAcceleratingLeak;
+    sources.leak_rate_low += line.judgement.rate.bytes_interval.low;
+    sources.accelerates |= line.verdict == Verdict::kAcceleratingLeak;
+  }
+  sources.first = analysis.run().warmup_end;
+  for (const LineVerdict& line : analysis.run_verdicts().lines) {
+    if (line.line.book != book || !line.leaks() || !line.judgement.onset) continue;
+    if (line.judgement.rate.bytes_per_step < kMainShare * rate) continue;
+    sources.first = std::max(sources.first, line.judgement.leaking.begin);
   }
   return sources;
 }
@@ -104,30 +180,23 @@ const char* WhyNot(Verdict verdict) {
     case Verdict::kOneTime:
       return "it was allocated once";
     case Verdict::kInsufficientEvidence:
-      return "its allocation sites cannot be judged yet";
-    case Verdict::kFragmentationGrowth:
-      return "live bytes do not grow";
+      return "it is not known whether the lines that grow leak";
     default:
       return "memory varies but nothing accumulates";
   }
 }
 
-// What is left of `grown` bytes when all sites that keep something for a known reason have taken their part. What a
-// steady site holds is what it made last, and no reason for growth but by some of it: a full cache has blocks of
-// changing sizes.
-double Unexplained(const Sources& sources, double grown) {
-  double known = sources.leaking;
-  for (const auto& [verdict, kept] : sources.other) known += (verdict == Verdict::kSteady ? kSteadyShare : 1) * kept;
-  return std::max(0.0, grown - known);
-}
-
-// Empty if sites that leak explain enough of `grown` bytes.
-std::string RefusedFor(const Sources& sources, double grown) {
+// Returns why the end of growth is not predicted; "" if lines that leak make up enough of it.
+std::string RefusedFor(const Sources& sources) {
   if (sources.accelerates)
     return "accelerating_leak: it grows faster and faster, so the device is full sooner than the rate suggests";
+  double all = sources.leaking;
+  for (const auto& [verdict, gain] : sources.other) all += gain;
   // CUDA C++ Programming Guide, "GPU Memory Oversubscription".
-  if (sources.managed >= kLeakShare * grown) return "most of it is managed memory, which CUDA moves to the host";
-  if (sources.leaking >= kLeakShare * grown) return "";
+  if (sources.managed > 0 && sources.managed >= kLeakShare * all) {
+    return "most of it is managed memory, which CUDA moves to the host";
+  }
+  if (sources.leaking > 0 && sources.leaking >= kLeakShare * all) return "";
   const auto most = std::max_element(sources.other.begin(), sources.other.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
   const Verdict verdict = most == sources.other.end() ? Verdict::kSteady : most->first;
@@ -217,42 +286,35 @@ double BytesForLive(const Scope& scope, uint64_t total) {
 
 void DescribeGrowth(const ProcessAnalysis& analysis, ReportDevice* device) {
   const Ledger& ledger = analysis.ledger();
-  const Scope* scope = LeadingScope(ledger, DeviceIndex(device->index));
-  const Step steps = analysis.run().steps, warmup_end = analysis.run().warmup_end;
-  if (scope == nullptr || steps < warmup_end || steps - warmup_end < kMinGrowthSteps) return;
-  const Step first = FirstStep(analysis, DeviceIndex(device->index));
+  const DeviceIndex index(device->index);
+  const Scope* scope = LeadingScope(ledger, index);
+  if (scope == nullptr) return;
+  const std::optional<uint32_t> book = BookOfDevice(analysis.growth(), {Book::Of::kDevice, index});
+  std::optional<ReportGrowthLedger> lines = DescribeLedger(analysis, book);
+  if (!lines) return;
+  const Sources sources = FindSources(analysis, *book);
   const std::optional<double> seconds = SecondsPerStep(analysis);
 
   const Moment& peak = scope->peak_moment;
   const auto total = static_cast<double>(device->total_bytes);
-  Grown live = Fit(SeriesOf(scope->floors, scope->ceilings), first,
+  Grown live = Fit(SeriesOf(scope->floors, scope->ceilings), sources.first,
                    total == 0 ? 0 : std::max(1.0, BytesForLive(*scope, device->total_bytes)), seconds);
   const double outside =
       std::max(0.0, static_cast<double>(peak.device_used) - static_cast<double>(peak.usage.reserved));
-  Grown reserved = Fit(LevelsOf(analysis, *scope, DeviceFigure::kReserved), first,
+  Grown reserved = Fit(LevelsOf(analysis, *scope, DeviceFigure::kReserved), sources.first,
                        total == 0 ? 0 : std::max(1.0, total - outside), seconds);
   // What the framework has reserved for the blocks is not known.
   if (scope->by_handle) reserved = {};
-  Grown used = Fit(LevelsOf(analysis, *scope, DeviceFigure::kUsed), first, total, seconds);
+  Grown used = Fit(LevelsOf(analysis, *scope, DeviceFigure::kUsed), sources.first, total, seconds);
 
   std::string live_refused;
   if (live.surely()) {
-    const double grown = live.report.bytes_per_step * live.steps;
-    const Sources sources = FindSources(analysis, DeviceIndex(device->index), first);
-    live_refused = RefusedFor(sources, grown);
+    live_refused = analysis.plan().has_windows() ? "no steps were found" : RefusedFor(sources);
     if (scope->by_handle && live_refused.empty()) {
       live_refused = "the framework takes memory in advance, and how much it may take is not known";
     }
-    const double unexplained = Unexplained(sources, grown) / live.steps;
-    RunShape run = analysis.run();
-    run.device_total_bytes = device->total_bytes;
-    if (!live.stopped && unexplained > kUnexplainedShare * live.report.bytes_per_step &&
-        IsMaterial({unexplained, 0, {}, {}}, run)) {
-      device->unexplained_growth = unexplained;
-      if (!live_refused.empty()) live_refused = "no allocation site explains it";
-    }
-    if (live_refused.empty() && sources.leaking < (1 - kMainShare) * grown) {
-      // Part of it will not go on: how much is between what leaks and all.
+    if (live_refused.empty() && sources.leaking < (1 - kMainShare) * live.report.bytes_per_step * live.steps) {
+      // Part of it will not go on: the rate is between what leaks and all.
       live.report.ci_low = std::min(live.report.ci_low, sources.leak_rate_low);
     }
     if (!live_refused.empty()) Refuse(live_refused, &live.report);
@@ -260,20 +322,87 @@ void DescribeGrowth(const ProcessAnalysis& analysis, ReportDevice* device) {
   for (Grown* other : {&reserved, &used}) {
     if (!other->surely()) {
       const bool follows = live.surely() && live_refused.empty() && other->report.refused.empty();
-      if (follows) Refuse("it hardly rises yet: what stays behind fits into what was taken before", &other->report);
+      if (follows) Refuse("not rising yet: leaked blocks fit into reserved memory", &other->report);
       continue;
     }
     if (!live_refused.empty()) {
       Refuse(live_refused, &other->report);
     } else if (!live.surely()) {
-      Refuse(Stairs(other->rises, " while what is live does not grow: fragmentation, or memory that nobody traced"),
-             &other->report);
+      Refuse(Stairs(other->rises, " while live bytes do not grow: fragmentation, or untraced memory"), &other->report);
     } else if (other->rises < kMinRises) {
-      Refuse(Stairs(other->rises, ", too few to tell a rate by"), &other->report);
+      Refuse(Stairs(other->rises, ", too few to estimate a rate"), &other->report);
     }
   }
   device->growth_of = ReportGrowths{live.report, reserved.report, used.report};
   device->growth = live.report;
+  device->growth->ledger = std::move(lines);
+}
+
+void DescribeOtherGrowth(const ProcessAnalysis& analysis, ProcessFindings* findings) {
+  findings->pinned_growth = DescribeLedger(analysis, BookOfDevice(analysis.growth(), {Book::Of::kHost, kHost}));
+  findings->handle_growth = DescribeLedger(analysis, BookOfDevice(analysis.growth(), {Book::Of::kHandles, kHost}));
+}
+
+namespace {
+
+// Whether a line grows less and less, by the halves of its windows.
+const char* Slowing(const Judgement& judgement) {
+  constexpr double kSlows = 0.7;
+  const std::vector<uint64_t>& windows = judgement.windows;
+  if (windows.size() < 5 || judgement.gain() <= 0) return "";
+  const auto middle = static_cast<double>(windows[windows.size() / 2]);
+  const double early = middle - static_cast<double>(windows.front()),
+               late = static_cast<double>(windows.back()) - middle;
+  return late >= kSlows * early ? ", not slowing" : ", slowing";
+}
+
+std::string SuspectText(const ProcessAnalysis& analysis, const LineVerdict& line, const std::string& holder) {
+  const Judgement& judgement = line.judgement;
+  const ReportFrame& frame = line.line.frame;
+  std::string text = absl::StrCat(FrameLocation(frame), FunctionBehindLocation(frame), " grows by ");
+  const bool windows = analysis.run().windows;
+  if (analysis.growth().books()[line.line.book].in_bytes()) {
+    absl::StrAppend(&text, FormatByteCount(judgement.rate.bytes_per_step), windows ? " per window" : " per step");
+    const Interval& interval = judgement.rate.bytes_interval;
+    const std::string range = FormatByteRange(interval.low, interval.high);
+    if (interval.low < interval.high && !range.empty()) absl::StrAppend(&text, " (", range, ")");
+  } else {
+    absl::StrAppend(&text, FormatAbout(judgement.rate.objects_per_step), " handles",
+                    windows ? " per window" : " per step");
+  }
+  absl::StrAppend(&text, Slowing(judgement));
+  if (!holder.empty()) absl::StrAppend(&text, ", kept by ", holder);
+  return absl::StrCat(text, "; not called a leak: ", WhyNotSure(line));
+}
+
+}  // namespace
+
+void DescribeReasons(ProcessAnalysis* analysis, ProcessFindings* findings) {
+  std::vector<const LineVerdict*> suspects;
+  for (const LineVerdict& line : analysis->run_verdicts().lines) {
+    if (line.unsure()) suspects.push_back(&line);
+  }
+  std::stable_sort(suspects.begin(), suspects.end(), [](const LineVerdict* a, const LineVerdict* b) {
+    const Rate &left = a->judgement.rate, &right = b->judgement.rate;
+    if (left.bytes_per_step != right.bytes_per_step) return left.bytes_per_step > right.bytes_per_step;
+    return left.objects_per_step > right.objects_per_step;
+  });
+  for (size_t i = 0; i < suspects.size() && i < kMostSuspects; ++i) {
+    std::string holder;
+    for (const SiteIndex site : suspects[i]->parts) {
+      const size_t group = analysis->GroupOf(site);
+      if (group == ProcessAnalysis::kNoGroup || !findings->sites[group].holder) continue;
+      const ReportHolder& held = *findings->sites[group].holder;
+      if (held.container.empty()) continue;
+      holder = held.count ? absl::StrCat(held.container, " (", FormatCount(*held.count), " entries)") : held.container;
+      break;
+    }
+    findings->reasons.push_back({ReasonId(*suspects[i]), SuspectText(*analysis, *suspects[i], holder)});
+  }
+  const ReplayedRun run = analysis->replayed();
+  for (Reason& reason : RunReasons(run, analysis->run_verdicts(), analysis->run())) {
+    findings->reasons.push_back({reason.id, std::move(reason.sentence)});
+  }
 }
 
 }  // namespace vramtrack

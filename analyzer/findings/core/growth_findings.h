@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Computes how fast a device fills up and when it is full, if the growing sites allow a prediction.
+// Describes the growth of a process: by lines, which add up; how fast a device fills up; and when it is full, if what
+// grows allows a prediction.
 #ifndef ANALYZER_FINDINGS_CORE_GROWTH_FINDINGS_H_
 #define ANALYZER_FINDINGS_CORE_GROWTH_FINDINGS_H_
 
 #include <optional>
 
 #include "analyzer/findings/core/process_analysis.h"
+#include "analyzer/model/process_findings.h"
 #include "analyzer/model/report.h"
 
 namespace vramtrack {
@@ -19,8 +21,15 @@ std::optional<double> SecondsPerStep(const ProcessAnalysis& analysis);
 // and the driver's granularity.
 double BytesForLive(const Scope& scope, uint64_t total);
 
-// Fills in the growth of `device`, whose other figures must be complete.
+// Fills in the growth of `device` and who grew. Its other figures must be complete.
 void DescribeGrowth(const ProcessAnalysis& analysis, ReportDevice* device);
+
+// Fills in the growth of pinned memory and of handles.
+void DescribeOtherGrowth(const ProcessAnalysis& analysis, ProcessFindings* findings);
+
+// Adds why the run is not clean although no leak is known: lines that may leak, the suspect first, and facts about the
+// run. The sites of `findings` must be complete.
+void DescribeReasons(ProcessAnalysis* analysis, ProcessFindings* findings);
 
 }  // namespace vramtrack
 

@@ -234,14 +234,13 @@ TEST(TimeToOom, OfASteadyJobIsNotAskedFor) {
 }
 
 // What steps keep in it goes again, only later.
-TEST(UnexplainedGrowth, IsNotThatOfAWindowThatIsFull) {
-  for (const bool full : {true, false}) {
+TEST(TimeToOom, IsNotPredictedForAWindowThatFills) {
+  for (const uint64_t most : {60, 90}) {
     Device device(4096 * kMiB);
     std::vector<JobObject> window;
     for (uint64_t step = 0; step < 100; ++step) {
       Train(&device, 64 * kMiB, 0);
       window.push_back(device.Allocate(5, 2 * kMiB));
-      const size_t most = full ? 60 : 90;
       if (window.size() > most) {
         device.Free(window.front());
         window.erase(window.begin());
@@ -251,9 +250,8 @@ TEST(UnexplainedGrowth, IsNotThatOfAWindowThatIsFull) {
     }
     const std::vector<ReportDevice> devices = device.Analysed();
     EXPECT_GT(devices[0].growth_of->live.ci_low, 0);
-    EXPECT_EQ(devices[0].unexplained_growth > 0, !full);
-    if (full) continue;
-    EXPECT_EQ(devices[0].growth_of->live.refused, "no allocation site explains it");
+    EXPECT_FALSE(devices[0].growth_of->live.steps_to_oom.has_value()) << most;
+    EXPECT_NE(devices[0].growth_of->live.refused, "") << most;
   }
 }
 
@@ -272,13 +270,13 @@ TEST(TimeToOom, IsRefusedForStairsOfSegments) {
   ASSERT_TRUE(devices[0].growth_of.has_value());
   EXPECT_EQ(devices[0].growth_of->live.bytes_per_step, 0);
   EXPECT_NEAR(devices[0].growth_of->reserved.bytes_per_step, 2.0 * kMiB, .1 * kMiB);
-  ExpectRefused(devices[0].growth_of->reserved, "stairs while what is live does not grow");
-  ExpectRefused(devices[0].growth_of->device_used, "stairs while what is live does not grow");
+  ExpectRefused(devices[0].growth_of->reserved, "stairs while live bytes do not grow");
+  ExpectRefused(devices[0].growth_of->device_used, "stairs while live bytes do not grow");
 }
 
 // Chats whose keys and values are replaced by larger ones at each turn. What the judged steps allocated is nearly all
 // gone: each chat holds what its last turn made.
-double UnexplainedAfterChats(bool kept) {
+ProcessFindings AfterChats(bool kept) {
   constexpr uint64_t kChats = 12, kTurns = 60;
   Device device(uint64_t{80} << 30);
   device.Allocate(1, 400 * kMiB);
@@ -304,14 +302,46 @@ double UnexplainedAfterChats(bool kept) {
       device.EndStep();
     }
   }
-  const std::vector<ReportDevice> devices = device.Analysed();
-  EXPECT_EQ(devices.size(), 1u);
-  return devices[0].unexplained_growth;
+  return FindInJob(&device);
 }
 
-TEST(Growth, IsNotExplainedByWhatASiteAllocatedLast) {
-  EXPECT_GT(UnexplainedAfterChats(/*kept=*/true), 10e3);
-  EXPECT_EQ(UnexplainedAfterChats(/*kept=*/false), 0);
+TEST(Growth, OfChatsThatAreNeverEndedIsFound) {
+  const ProcessFindings kept = AfterChats(/*kept=*/true), ended = AfterChats(/*kept=*/false);
+  bool found = !kept.reasons.empty();
+  for (const ReportSite& site : kept.sites) found |= IsLeak(site);
+  EXPECT_TRUE(found);
+  for (const ReportSite& site : ended.sites) EXPECT_FALSE(IsLeak(site));
+}
+
+// To the byte, whatever was allocated and freed.
+TEST(Growth, IsTheSumOfItsLines) {
+  std::mt19937 random(3);
+  for (int trial = 0; trial < 20; ++trial) {
+    Device device(uint64_t{80} << 30);
+    std::vector<JobObject> live;
+    const uint64_t steps = 30 + random() % 40;
+    for (uint64_t step = 0; step < steps; ++step) {
+      for (uint32_t i = random() % 12; i > 0; --i) {
+        live.push_back(device.Allocate(1 + random() % 7, 1 + random() % kMiB));
+      }
+      while (!live.empty() && random() % 8 != 0) {
+        const size_t which = random() % live.size();
+        device.Free(live[which]);
+        live.erase(live.begin() + static_cast<std::ptrdiff_t>(which));
+      }
+      device.Pass(kStepTicks);
+      device.EndStep();
+    }
+    const std::vector<ReportDevice> devices = device.Analysed();
+    ASSERT_TRUE(devices[0].growth.has_value());
+    ASSERT_TRUE(devices[0].growth->ledger.has_value());
+    const ReportGrowthLedger& ledger = *devices[0].growth->ledger;
+    EXPECT_EQ(static_cast<int64_t>(ledger.to) - static_cast<int64_t>(ledger.from), ledger.grown);
+    int64_t sum = 0;
+    for (const ReportGrowthLine& line : ledger.lines) sum += line.grown;
+    EXPECT_EQ(sum, ledger.grown);
+    EXPECT_EQ(ledger.other_grown, 0);
+  }
 }
 
 }  // namespace

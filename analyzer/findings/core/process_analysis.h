@@ -18,14 +18,13 @@
 #include "analyzer/findings/core/analyze_options.h"
 #include "analyzer/findings/core/framework_findings.h"
 #include "analyzer/findings/core/pass_plan.h"
-#include "analyzer/findings/core/phase_verdicts.h"
 #include "analyzer/findings/core/site_groups.h"
 #include "analyzer/findings/core/site_replay.h"
 #include "analyzer/findings/core/step_marks.h"
 #include "analyzer/findings/core/step_plan.h"
 #include "analyzer/ingest/trace.h"
-#include "analyzer/leaks/cohort.h"
 #include "analyzer/symbols/symbolizer.h"
+#include "analyzer/verdicts/run_verdicts.h"
 
 namespace vramtrack {
 
@@ -73,16 +72,25 @@ class ProcessAnalysis {
   const FrameworkCheck& framework_check() const { return replay_->framework_check(); }
   const HolderWalks& walks() const { return replay_->walks(); }
   const WalkedBlocks& walked_blocks() const { return replay_->walked_blocks(); }
-  const RunShape& run() const { return run_; }  // its device_total_bytes is 0
+  const RunShape& run() const { return run_; }
   // Returns the phases of the run; empty if all steps are of one kind.
   const std::vector<RunPhase>& phases() const { return run_phases_; }
   // Returns the phase that the verdict on a site is about; null without phases.
   const RunPhase* PhaseOf(SiteIndex site) const {
-    return run_phases_.empty() ? nullptr : &run_phases_[phase_of_site_[site]];
+    const LineVerdict* line = LineOf(site);
+    return run_phases_.empty() || line == nullptr ? nullptr : &run_phases_[line->phase];
   }
   const std::map<DeviceIndex, FrameworkGrowth>& frameworks() const { return frameworks_; }
-  // Returns the verdicts of all sites. Those of sites in no group have no explanation and no interval.
-  const SiteVerdicts& verdicts() const { return verdicts_; }
+  // Returns what the verdicts are made from. Its parts must not outlive this object.
+  ReplayedRun replayed();
+  const GrowthLedger& growth() const { return replay_->growth(); }
+  const RunVerdicts& run_verdicts() const { return run_verdicts_; }
+  const SiteVerdicts& verdicts() const { return run_verdicts_.sites; }
+  // Returns the verdict on the line that a site belongs to; null if the site never kept anything.
+  const LineVerdict* LineOf(SiteIndex site) const {
+    const uint32_t line = run_verdicts_.sites[site].line;
+    return line == UINT32_MAX ? nullptr : &run_verdicts_.lines[line];
+  }
   const std::vector<SiteGroup>& groups() const { return groups_; }  // sites to report, in the order of SelectSites
   // Returns all other sites, joined if they look the same. They are counted but not reported.
   const std::vector<SiteGroup>& other_groups() const { return other_groups_; }
@@ -107,8 +115,7 @@ class ProcessAnalysis {
   void MakeFirstReplay(std::unique_ptr<SiteReplay> before);
   void JudgeSites();
   std::vector<std::string> Libraries() const;  // the libraries whose allocations only CUPTI saw
-  bool GraphsLeak() const;                     // whether the number of instantiated graphs keeps growing
-  void DemoteChanceFindings();
+  void JudgeSegments();
   Purpose Decide(SiteIndex site, bool sizes);
   bool IsLikeParameters(const SiteHistory& history) const;
 
@@ -122,8 +129,7 @@ class ProcessAnalysis {
   std::vector<RunPhase> run_phases_;
   RunShape run_;
   std::map<DeviceIndex, FrameworkGrowth> frameworks_;
-  SiteVerdicts verdicts_;
-  IndexedVector<SiteIndex, size_t> phase_of_site_;
+  RunVerdicts run_verdicts_;
   Symbolizer symbols_;
   StackSymbolizer symbolizer_, raw_;
   std::vector<SiteGroup> groups_, other_groups_;

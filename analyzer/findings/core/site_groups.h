@@ -8,14 +8,12 @@
 
 #include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/base/indices.h"
-#include "analyzer/leaks/cohort.h"
 #include "analyzer/ledger/ledger.h"
-#include "analyzer/ledger/site_histories.h"
 #include "analyzer/peaks/failure_log.h"
+#include "analyzer/verdicts/run_verdicts.h"
 
 namespace vramtrack {
 
-using SiteVerdicts = IndexedVector<SiteIndex, LeakVerdict>;
 // For each site, the first site that looks the same.
 using SameSites = IndexedVector<SiteIndex, SiteIndex>;
 
@@ -40,17 +38,6 @@ SameSites SitesThatLookTheSame(const Ledger& ledger, StackSymbolizer* symbolizer
 // Groups the sites and selects those to report. `same`: the result of SitesThatLookTheSame.
 SiteGroups SelectSites(const Ledger& ledger, const std::vector<OutOfMemory>& failures, const SiteVerdicts& verdicts,
                        const SameSites& same, size_t top, StackSymbolizer* symbolizer);
-
-// Returns the groups of sites that look the same to a reader, if at least two of a group keep something. A line can
-// have several sites: it is reached through different native frames, or its library was loaded again elsewhere. Each
-// site has gaps that the others fill, so they are judged together. `same`: the result of SitesThatLookTheSame.
-std::vector<std::vector<SiteIndex>> SitesInOne(const SiteHistories& histories, const Ledger& ledger,
-                                               const SameSites& same, const SiteVerdicts& verdicts);
-
-// Gives the verdict on `together` as a whole to each of its sites, with the site's own share of the rates: the shares
-// add up to the rates of the verdict.
-void ShareVerdict(const SiteHistories& histories, const Ledger& ledger, const std::vector<SiteIndex>& together,
-                  const LeakVerdict& verdict, SiteVerdicts* verdicts);
 
 }  // namespace vramtrack
 

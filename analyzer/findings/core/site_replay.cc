@@ -16,7 +16,7 @@ SiteReplay::SiteReplay(const Trace& trace, StepPlan plan, LedgerOptions options)
       ledger_(trace, std::move(plan), WithObservers(std::move(options))) {}
 
 LedgerOptions SiteReplay::WithObservers(LedgerOptions options) {
-  options.observers = {&histories_, &order_, &gathered_, &timeline_, &failures_};
+  options.observers = {&histories_, &growth_, &order_, &gathered_, &timeline_, &failures_};
   // Only a framework that reports its blocks reports its backward passes and optimizers.
   if (trace_.framework_devices() != 0) options.observers.insert(options.observers.end(), {&framework_check_, &phases_});
   if (!walks_.all().empty()) options.observers.push_back(&walked_blocks_);

@@ -9,6 +9,7 @@
 #include "analyzer/ingest/holder_walks.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/gathered_results.h"
+#include "analyzer/ledger/growth_ledger.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/ledger/site_histories.h"
 #include "analyzer/ledger/site_order.h"
@@ -40,6 +41,7 @@ class SiteReplay {
   const Ledger& ledger() const { return ledger_; }
   const SiteHistories& histories() const { return histories_; }
   const SiteOrder& order() const { return order_; }
+  const GrowthLedger& growth() const { return growth_; }
   const GatheredResults& gathered() const { return gathered_; }
   const LevelTimeline& timeline() const { return timeline_; }
   const FailureLog& failures() const { return failures_; }
@@ -56,6 +58,7 @@ class SiteReplay {
   size_t walk_frames_;  // those that walks_ is made of
   SiteHistories histories_;
   SiteOrder order_;
+  GrowthLedger growth_;
   GatheredResults gathered_;
   LevelTimeline timeline_;
   FailureLog failures_;

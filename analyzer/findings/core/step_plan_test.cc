@@ -19,7 +19,7 @@ int Leaks(const Trace& trace) {
   AnalyzeOptions options;
   const ProcessAnalysis analysis(trace, options);
   int leaks = 0;
-  for (const LeakVerdict& verdict : analysis.verdicts()) leaks += IsLeak(verdict.verdict);
+  for (const SiteVerdict& verdict : analysis.verdicts()) leaks += IsLeak(verdict.verdict);
   return leaks;
 }
 

@@ -104,17 +104,4 @@ void AddDeviceWarnings(const std::string& path, const std::vector<ReportDevice>&
   }
 }
 
-double LostShare(const Trace& trace, const Ledger& ledger) {
-  const auto share = [](uint64_t lost, uint64_t all) {
-    return all == 0 ? 0 : std::min(1., static_cast<double>(lost) / static_cast<double>(all));
-  };
-  const uint64_t lost_events = trace.lost_events() + ledger.unreadable_events();
-  // Of the last blocks of a thread nobody knows how many events they held.
-  const double lost =
-      std::max(share(lost_events, trace.events() + trace.lost_events()), share(trace.lost_bytes(), trace.file_bytes()));
-  uint64_t allocations = 0;
-  for (const Site& site : ledger.sites()) allocations += site.allocations;
-  return 1 - (1 - lost) * (1 - share(trace.counter(schema::COUNTER_TABLE_FULL), allocations));
-}
-
 }  // namespace vramtrack

@@ -22,10 +22,6 @@ void AddModuleWarnings(const Symbolizer& symbolizer, std::vector<std::string>* w
 void AddDeviceWarnings(const std::string& path, const std::vector<ReportDevice>& devices,
                        std::vector<std::string>* warnings);
 
-// Estimates the share of the process's frees that its trace lacks: 0 for a complete trace, at most 1. `ledger` has
-// replayed the trace.
-double LostShare(const Trace& trace, const Ledger& ledger);
-
 }  // namespace vramtrack
 
 #endif  // ANALYZER_FINDINGS_CORE_TRACE_WARNINGS_H_

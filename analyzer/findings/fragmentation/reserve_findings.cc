@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/findings/core/device_findings.h"
-#include "analyzer/leaks/explanation.h"
 
 namespace vramtrack {
 namespace {
@@ -57,17 +56,16 @@ uint64_t StacksOfSegments(const ProcessAnalysis& analysis, DeviceIndex device, S
   return stacks;
 }
 
-std::string Plural(uint64_t count, const char* one) { return absl::StrCat(count, " ", one, count == 1 ? "" : "s"); }
-
-std::string Explain(const ReportReserveGrowth& growth) {
+std::string ExplainReserve(const ReportReserveGrowth& growth) {
   std::string text =
       absl::StrCat("the framework's allocator takes ", Bytes(growth.bytes_per_step),
                    " more from the device per step than it ever had need of (95 % CI ", Bytes(growth.ci_low), " to ",
-                   Bytes(growth.ci_high), "), in ", Plural(growth.stairs, "stair"));
+                   Bytes(growth.ci_high), "), in ", Plural(growth.stairs, "plateau", "plateaus"));
   if (growth.first_step) absl::StrAppend(&text, " since step ", *growth.first_step);
   absl::StrAppend(&text, ", while what it hands out does not grow");
   if (growth.segments == 0) return text;
-  absl::StrAppend(&text, ": ", Plural(growth.segments, "segment"), " more, ", Bytes(static_cast<double>(growth.bytes)));
+  absl::StrAppend(&text, ": ", Plural(growth.segments, "segment", "segments"), " more, ",
+                  Bytes(static_cast<double>(growth.bytes)));
   if (!growth.sizes.empty() && 2 * growth.sizes[0].bytes >= growth.bytes) {
     absl::StrAppend(&text, ", most of ", Bytes(static_cast<double>(growth.sizes[0].segment_bytes)));
   }
@@ -164,7 +162,7 @@ ReportReserveGrowth DescribeReserveGrowth(ProcessAnalysis* analysis, DeviceIndex
   described.free_releasable = use.free_releasable;
   described.free_pinned = use.free_pinned;
   described.pins = DescribePins(analysis, use.pins);
-  described.explanation = Explain(described);
+  described.explanation = ExplainReserve(described);
   return described;
 }
 

@@ -228,7 +228,7 @@ WhatIf TrySettings(const ProcessAnalysis& analysis, const Scope& scope, const to
   facts.expandable = maps.expandable;
   facts.reserved_peak = scope.reserved_peak;
   facts.live_peak = scope.peak;
-  facts.device_total = DeviceTotalBytes(analysis.trace(), analysis.ledger(), scope.device);
+  facts.device_total = analysis.ledger().DeviceBytes(scope.device);
   facts.has_steps = analysis.plan().has_steps() && !analysis.plan().has_windows();
   facts.has_pass = !maps.largest_pass.events().empty();
   std::vector<Knob> knobs = torch_allocator::KnobsToTry(facts);
@@ -284,7 +284,7 @@ SegmentFindings::SegmentFindings(ProcessAnalysis* analysis)
       segments_(analysis->ledger(), FirstSteps(growing_), DevicesOfOthers(*analysis)) {
   for (const Scope& scope : analysis->ledger().scopes()) {
     if (scope.level != Level::kFramework || !IsWorthTrials(analysis->failures().all(), scope)) continue;
-    segments_.Record(scope.device, DeviceTotalBytes(analysis->trace(), analysis->ledger(), scope.device));
+    segments_.Record(scope.device, analysis->ledger().DeviceBytes(scope.device));
   }
 }
 

@@ -66,7 +66,7 @@ bool IsSeen(const HeldBlocks& held) { return !held.path.is_none() || held.flags 
 
 std::string CategoryOf(const WalkFacts& facts, const HeldBlocks& held) {
   const Purpose& purpose = facts.purposes[held.site];
-  if (IsSeen(held) && purpose.evidence != Evidence::kRule) return CategoryOfFlags(held.flags);
+  if (IsSeen(held) && purpose.evidence != PurposeEvidence::kRule) return CategoryOfFlags(held.flags);
   return facts.analysis.options().categories.Name(purpose.category);
 }
 

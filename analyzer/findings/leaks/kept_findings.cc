@@ -47,18 +47,17 @@ void AddFit(const SurvivorSeries& survivors, const RunShape& run, StepSpan span,
 }
 
 // Of a buffer that grows: what it never fell below again, at the end of each bin.
-void AddFloor(const StepLevels& levels, const RunShape& run, ReportKept* kept) {
-  // As JudgeLevels has it: between steps only where there is nothing within them.
-  const bool within = !levels.least.empty() && levels.least.back().bytes > 0;
-  std::vector<SiteLevel> floor = within ? levels.least : levels.low;
+void AddFloor(const ProcessAnalysis& analysis, SiteIndex site, ReportKept* kept) {
+  std::vector<HeldLevel> floor = analysis.growth().LevelsOf(site);
+  if (floor.empty()) return;
   for (size_t i = floor.size(); i-- > 1;) {
     if (floor[i].bytes < floor[i - 1].bytes) floor[i - 1] = floor[i];
   }
   const bool first = kept->step.empty();
+  const std::vector<Step> steps = analysis.growth().LevelsOf(analysis.growth().BookOf(site)).steps;
   for (size_t i = 0; i < floor.size(); ++i) {
-    const uint64_t end = std::min<uint64_t>((i + 1) * uint64_t{levels.steps_per_bin}, run.steps);
     if (first) {
-      kept->step.push_back(static_cast<int64_t>(run.NumberOf(static_cast<Step>(end - 1))));
+      kept->step.push_back(static_cast<int64_t>(analysis.run().NumberOf(steps[i])));
       kept->bytes.push_back(0);
       kept->objects.push_back(0);
     }
@@ -84,16 +83,17 @@ ReportKept KeptByBuffer(const ProcessAnalysis& analysis, const std::vector<SiteI
                         const ReportSite& site) {
   const RunShape& run = analysis.run();
   ReportKept kept;
-  double from = 0;
   for (const SiteIndex member : members) {
-    const LeakVerdict& verdict = analysis.verdicts()[member];
+    const SiteVerdict& verdict = analysis.verdicts()[member];
     if (!IsLeak(verdict.verdict)) continue;
-    AddFloor(analysis.histories().levels(member), run, &kept);
-    const auto begin = static_cast<double>(verdict.evidence.buffer.from_bytes);
-    from = verdict.evidence.joint ? begin : from + begin;
-    kept.max_lifetime_steps = std::max<uint64_t>(kept.max_lifetime_steps, verdict.evidence.max_lifetime_steps);
+    AddFloor(analysis, member, &kept);
+    kept.max_lifetime_steps = std::max<uint64_t>(kept.max_lifetime_steps, verdict.longest_life);
   }
-  const StepSpan span = analysis.verdicts()[members[0]].evidence.leaking;
+  const StepSpan span = analysis.verdicts()[members[0]].leaking;
+  double from = 0;
+  for (size_t i = 0; i < kept.step.size() && kept.step[i] <= static_cast<int64_t>(run.NumberOf(span.begin)); ++i) {
+    from = static_cast<double>(kept.bytes[i]);
+  }
   AddFloorFit(run, span, from, site, &kept);
   kept.tested_steps = span.size();
   if (span.size() > 0) {
@@ -117,8 +117,8 @@ void DescribeKept(const ProcessAnalysis& analysis, std::vector<ReportSite>* site
   for (size_t i = 0; i < sites->size(); ++i) {
     ReportSite& site = (*sites)[i];
     if (!IsFinding(site)) continue;
-    const LeakVerdict& leading = analysis.verdicts()[analysis.groups()[i].sites[0]];
-    if (IsLeak(leading.verdict) && leading.evidence.buffer.trend != BufferTrend::kNone) {
+    const SiteVerdict& leading = analysis.verdicts()[analysis.groups()[i].sites[0]];
+    if (IsLeak(leading.verdict) && leading.replaced) {
       site.kept = KeptByBuffer(analysis, members[i], site);
       continue;
     }
@@ -126,14 +126,12 @@ void DescribeKept(const ProcessAnalysis& analysis, std::vector<ReportSite>* site
     ReportKept kept;
     for (const SiteIndex member : members[i]) {
       survivors = SumOf(survivors, SurvivorsIn(analysis.histories().history(member), {0, run.steps}));
-      kept.max_lifetime_steps =
-          std::max<uint64_t>(kept.max_lifetime_steps, analysis.verdicts()[member].evidence.max_lifetime_steps);
+      kept.max_lifetime_steps = std::max<uint64_t>(kept.max_lifetime_steps, analysis.verdicts()[member].longest_life);
     }
     if (survivors.empty()) continue;
-    const LeakVerdict& verdict = analysis.verdicts()[analysis.groups()[i].sites[0]];
-    const StepSpan tested = verdict.evidence.tested;
+    const StepSpan tested = leading.tested;
     AddCurve(survivors, run, &kept);
-    AddFit(survivors, run, verdict.evidence.leaking, site, &kept);
+    AddFit(survivors, run, leading.leaking, site, &kept);
     const SurvivorTotal total = TotalOf(Within(survivors, tested));
     kept.tested_steps = tested.size();
     if (tested.size() > 0) {

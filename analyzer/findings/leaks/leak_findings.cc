@@ -7,13 +7,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/attribution/category.h"
-#include "analyzer/findings/core/device_findings.h"
 #include "analyzer/findings/core/framework_findings.h"
 #include "analyzer/findings/core/rate_units.h"
 #include "analyzer/findings/leaks/kept_findings.h"
-#include "analyzer/leaks/explanation.h"
 #include "analyzer/leaks/rate.h"
-#include "analyzer/leaks/survivors.h"
 #include "analyzer/ledger/kind.h"
 
 namespace vramtrack {
@@ -146,37 +143,17 @@ void LeakFindings::Prepare(Replay* detail) {
 
 ReportLeak LeakFindings::Sum(const LeakGroup& leak, const std::vector<ReportSite>& sites) const {
   ReportLeak sum;
-  SurvivorSeries survivors;
-  double below = 0, above = 0;  // the rates of growing buffers, their intervals reach
-  StepSpan span{0, analysis_.run().steps};
-  uint32_t lifetime = 0;
   const std::vector<size_t> all = MembersOf(leak);
   for (const size_t member : all) {
     if (IsWithinPools(member, all)) continue;
     const ReportSite& site = sites[member];
     sum.rate_bytes_per_step += site.rate_bytes_per_step;
     sum.rate_objects_per_step += site.rate_objects_per_step;
+    sum.rate_ci_low += site.rate_ci_low;
+    sum.rate_ci_high += site.rate_ci_high;
     sum.live_bytes += site.live_bytes;
     sum.bytes_at_peak += site.bytes_at_peak;
-    for (const SiteIndex index : analysis_.groups()[member].sites) {
-      const LeakEvidence& evidence = analysis_.verdicts()[index].evidence;
-      if (!IsLeak(analysis_.verdicts()[index].verdict)) continue;
-      if (evidence.buffer.trend != BufferTrend::kNone) {
-        below += analysis_.verdicts()[index].rate_bytes_per_step - analysis_.verdicts()[index].rate_ci_low;
-        above += analysis_.verdicts()[index].rate_ci_high - analysis_.verdicts()[index].rate_bytes_per_step;
-        continue;
-      }
-      survivors = SumOf(survivors, SurvivorsIn(analysis_.histories().history(index), {0, analysis_.run().steps}));
-      span.begin = std::max(span.begin, evidence.leaking.begin);
-      span.end = std::min(span.end, evidence.leaking.end);
-      lifetime = std::max(lifetime, evidence.max_lifetime_steps);
-    }
   }
-  const bool onset = analysis_.verdicts()[analysis_.groups()[leak.leader].sites[0]].onset_step.has_value();
-  const Rate rate = EstimateRate(survivors, {span, onset}, lifetime);
-  // About the sum of what the parts say of themselves, so that they add up.
-  sum.rate_ci_low = sum.rate_bytes_per_step - (rate.bytes_per_step - rate.bytes_interval.low) - below;
-  sum.rate_ci_high = sum.rate_bytes_per_step + (rate.bytes_interval.high - rate.bytes_per_step) + above;
   return sum;
 }
 
@@ -200,8 +177,6 @@ void LeakFindings::Describe(const Replay& replay, ProcessFindings* findings) {
     }
     leader.group = Sum(leak, *sites);
     if (leak.parts.empty()) {
-      leader.group->rate_ci_low = leader.rate_ci_low;
-      leader.group->rate_ci_high = leader.rate_ci_high;
       leader.group->peak_without = leader.peak_without_site;
     } else if (replay.made()) {
       leader.group->peak_without = replay.counterfactual.PeakWithout(watched_.at(leak.leader));
@@ -210,17 +185,9 @@ void LeakFindings::Describe(const Replay& replay, ProcessFindings* findings) {
     // What hardly matters by itself may do so with all that it keeps.
     if (leader.verdict == Verdict::kMinorLeak && IsMaterialTogether(leak, *leader.group)) {
       const SiteIndex first = analysis_.groups()[leak.leader].sites[0];
-      const bool replaced = analysis_.verdicts()[first].evidence.buffer.trend != BufferTrend::kNone;
-      leader.verdict = replaced ? Verdict::kGrowingBuffer : Verdict::kLeak;
+      leader.verdict = analysis_.verdicts()[first].replaced ? Verdict::kGrowingBuffer : Verdict::kLeak;
     }
-    std::vector<size_t> members = leak.parts;
-    members.insert(members.begin(), leak.leader);
-    DescribeTogether(members, *leader.group, &leader);
-    SayWhatTheyAre(members, *leader.group, *sites, &leader);
-    for (const size_t part : leak.parts) {
-      const ReportSite& site = (*sites)[part];
-      DescribeTogether({part}, {site.rate_bytes_per_step, 0, 0, site.rate_objects_per_step, 0, 0, 0}, &(*sites)[part]);
-    }
+    SayWhatTheyAre(MembersOf(leak), *leader.group, *sites, &leader);
     for (const size_t part : within) {
       absl::StrAppend(&(*sites)[part].explanation,
                       "; these bytes count with the segments of the graphs' pools that they lie in");
@@ -231,54 +198,10 @@ void LeakFindings::Describe(const Replay& replay, ProcessFindings* findings) {
 }
 
 bool LeakFindings::IsMaterialTogether(const LeakGroup& leak, const ReportLeak& whole) const {
-  RunShape run = analysis_.run();
   const SiteIndex first = analysis_.groups()[leak.leader].sites[0];
   const DeviceIndex device = analysis_.ledger().sites()[first].key.device;
-  run.device_total_bytes = DeviceTotalBytes(analysis_.trace(), analysis_.ledger(), device);
-  return IsMaterial({whole.rate_bytes_per_step, whole.rate_objects_per_step, {}, {}}, run);
-}
-
-void LeakFindings::DescribeTogether(const std::vector<size_t>& members, const ReportLeak& whole,
-                                    ReportSite* site) const {
-  const std::vector<SiteIndex> sites = SitesOf(members);
-  if (sites.size() < 2) return;  // what its verdict says of it is all there is
-  const SiteIndex first = analysis_.groups()[members[0]].sites[0];
-  LeakVerdict verdict = analysis_.verdicts()[first];
-  SiteHistory history = analysis_.histories().history(first);
-  if (verdict.evidence.joint) {
-    for (const SiteIndex other : analysis_.groups()[members[0]].sites) {
-      if (other == first) continue;
-      const SiteHistory whole = Merged(history, analysis_.histories().history(other));
-      history.cohorts = whole.cohorts;
-    }
-  }
-  for (const SiteIndex other : sites) {
-    if (other == first) continue;
-    const LeakEvidence& evidence = analysis_.verdicts()[other].evidence;
-    const SiteHistory more = analysis_.histories().history(other);
-    verdict.evidence.period.bytes_repeat &=
-        evidence.period.bytes_repeat && evidence.period.steps == verdict.evidence.period.steps;
-    verdict.evidence.max_lifetime_steps = std::max(verdict.evidence.max_lifetime_steps, evidence.max_lifetime_steps);
-    if (IsLeak(analysis_.verdicts()[other].verdict) && !evidence.joint) {
-      verdict.evidence.buffer.from_bytes += evidence.buffer.from_bytes;
-      verdict.evidence.buffer.to_bytes += evidence.buffer.to_bytes;
-    }
-    history.died_objects += more.died_objects;
-    history.max_setup_lifetime_steps = std::max(history.max_setup_lifetime_steps, more.max_setup_lifetime_steps);
-  }
-  verdict.rate_bytes_per_step = whole.rate_bytes_per_step;
-  verdict.rate_objects_per_step = whole.rate_objects_per_step;
-  if (verdict.verdict == Verdict::kMinorLeak && site->verdict == Verdict::kLeak) verdict.verdict = Verdict::kLeak;
-  if (verdict.verdict == Verdict::kMinorLeak && site->verdict == Verdict::kGrowingBuffer) {
-    verdict.verdict = Verdict::kGrowingBuffer;
-  }
-  site->explanation = Explain(verdict, history, analysis_.run(), {}, members.size());
-  const DeviceIndex device = analysis_.ledger().sites()[first].key.device;
-  const auto framework = analysis_.frameworks().find(device);
-  if (site->level == Level::kFramework && framework != analysis_.frameworks().end()) {
-    AddDriverEvidence(framework->second, analysis_.plan().window_bytes, site);
-  }
-  AddPoolRemark(pool_, analysis_.ledger().sites()[first].key, &analysis_.symbolizer(), site);
+  return IsMaterial({whole.rate_bytes_per_step, whole.rate_objects_per_step, {}, {}}, analysis_.options().horizon_steps,
+                    analysis_.ledger().DeviceBytes(device));
 }
 
 }  // namespace vramtrack

@@ -51,9 +51,6 @@ class LeakFindings final : public Collector {
  private:
   ReportLeak Sum(const LeakGroup& leak, const std::vector<ReportSite>& sites) const;
   bool IsMaterialTogether(const LeakGroup& leak, const ReportLeak& whole) const;
-  // Describes in one sentence what several call stacks leave live together. `members`: indices of the analysis'
-  // groups, the leading one first. `whole`: their rates.
-  void DescribeTogether(const std::vector<size_t>& members, const ReportLeak& whole, ReportSite* site) const;
   std::vector<SiteIndex> SitesOf(const std::vector<size_t>& groups) const;
   // Returns those of their sites whose bytes count to the same total.
   std::vector<SiteIndex> WatchedSitesOf(const std::vector<size_t>& groups) const;

@@ -56,6 +56,7 @@ struct LeakGrouping::Candidate {
   uint64_t live_objects = 0;  // when the last complete step ended
   double bytes_per_step = 0, objects_per_step = 0;
   std::optional<StepSpan> replaced = std::nullopt;  // of a growing buffer: the steps in which it grew
+  uint32_t line = UINT32_MAX;                       // sites that were judged together have one
   bool in_python = false;
   uint32_t kind = schema::KIND_NONE;
   bool in_graph_pools = false;
@@ -67,11 +68,11 @@ LeakGrouping::LeakGrouping(ProcessAnalysis* analysis) : analysis_(*analysis), or
   const Ledger& ledger = analysis_.ledger();
   for (size_t i = 0; i < analysis_.groups().size() && candidates_.size() < kMaxCandidates; ++i) {
     const SiteGroup& group = analysis_.groups()[i];
-    const LeakVerdict& first = analysis_.verdicts()[group.sites[0]];
+    const SiteVerdict& first = analysis_.verdicts()[group.sites[0]];
     if (!IsLeak(first.verdict)) continue;
     const Site& site = ledger.sites()[group.sites[0]];
     const SiteKey& key = site.key;
-    Candidate candidate{i, key.device, LevelOf(site), first.evidence.tested};
+    Candidate candidate{i, key.device, LevelOf(site), first.tested};
     for (const SiteIndex one : group.sites) {
       const SiteHistory history = analysis_.histories().history(one);
       candidate.survivors = SumOf(candidate.survivors, SurvivorsIn(history, {0, analysis_.run().steps}));
@@ -81,7 +82,8 @@ LeakGrouping::LeakGrouping(ProcessAnalysis* analysis) : analysis_(*analysis), or
     }
     candidate.kind = key.kind;
     candidate.in_graph_pools = IsInGraphPools(site);
-    if (first.evidence.buffer.trend != BufferTrend::kNone) candidate.replaced = first.evidence.leaking;
+    if (first.replaced) candidate.replaced = first.leaking;
+    if (first.joint) candidate.line = first.line;
     candidate.frames = &group.frames;
     candidate.in_python = InPython(group.frames);
     if (candidate.in_python && candidate.level == Level::kFramework) candidate.raw = analysis_.raw().Frames(key.stack);
@@ -219,6 +221,12 @@ void LeakGrouping::TieByCalls() {
     TieManyUnderOneCall(members);
   }
   TieGraphPools();
+  // What was judged together is one leak.
+  for (size_t i = 0; i < candidates_.size(); ++i) {
+    for (size_t j = i + 1; j < candidates_.size() && candidates_[i].line != UINT32_MAX; ++j) {
+      if (candidates_[j].line == candidates_[i].line) Tie(i, j);
+    }
+  }
 }
 
 // What is captured in one function of the job's is one graph each time: its segments, which its blocks lie in, the

@@ -33,8 +33,8 @@ LeakOrder::LeakOrder(const ProcessAnalysis& analysis)
       for (const SiteOrder::Birth& birth : of.latest) {
         if (birth.event != 0) births[birth.step] = std::max(births[birth.step], birth.event);
       }
-      survivors = SumOf(survivors,
-                        SurvivorsIn(analysis.histories().history(site), analysis.verdicts()[sites[0]].evidence.tested));
+      survivors =
+          SumOf(survivors, SurvivorsIn(analysis.histories().history(site), analysis.verdicts()[sites[0]].tested));
     }
     // The steps that left something; if none of them is among the latest steps, any of those.
     for (const Survivors& at : survivors) {

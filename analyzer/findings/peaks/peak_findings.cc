@@ -54,7 +54,7 @@ std::vector<ReportPeakCategory> CategoriesAtPeak(const ProcessAnalysis& analysis
     category.confidence = sums[i].confidence / static_cast<double>(sums[i].bytes);
     for (size_t e = 0; e < kEvidences; ++e) {
       if (sums[i].by_evidence[e] == 0) continue;
-      category.evidence.emplace_back(EvidenceName(static_cast<Evidence>(e)), sums[i].by_evidence[e]);
+      category.evidence.emplace_back(EvidenceName(static_cast<PurposeEvidence>(e)), sums[i].by_evidence[e]);
     }
     categories.push_back(std::move(category));
   }

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <deque>
 
-#include "analyzer/leaks/windows.h"
-
 namespace vramtrack {
 namespace {
 
@@ -265,13 +263,6 @@ SiteHistory HistoryOf(const SyntheticSite& site, int steps) {
     }
   }
   return builder.Finish(static_cast<Step>(steps));
-}
-
-RunShape ShapeOf(int steps) {
-  RunShape run;
-  run.steps = static_cast<Step>(steps);
-  run.warmup_end = WarmupEnd(run.steps);
-  return run;
 }
 
 }  // namespace vramtrack

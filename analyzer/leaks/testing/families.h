@@ -36,9 +36,6 @@ const std::vector<Family>& Families();
 // Returns the history of a site, from its events in order of time.
 SiteHistory HistoryOf(const SyntheticSite& site, int steps);
 
-// Returns the shape of a run of `steps` steps.
-RunShape ShapeOf(int steps);
-
 }  // namespace vramtrack
 
 #endif  // ANALYZER_LEAKS_TESTING_FAMILIES_H_

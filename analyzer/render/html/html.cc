@@ -98,8 +98,12 @@ std::string AnswerHtml(const Report& report) {
       for (const std::string& line : DeviceChanges(report)) body += Paragraph(line);
       return html + Section("good", "NO LEAK", EscapeHtml(NoLeakWords(report)), body);
     }
-    case Answer::kNotEnough:
-      return html + Section("unsure", "NOT ENOUGH EVIDENCE", EscapeHtml(NotEnoughWords(report)), "");
+    case Answer::kNotEnough: {
+      const std::vector<std::string> lines = NotEnoughWords(report);
+      std::string body;
+      for (size_t i = 1; i < lines.size(); ++i) body += Paragraph(lines[i]);
+      return html + Section("unsure", "NOT ENOUGH EVIDENCE", lines.empty() ? "" : EscapeHtml(lines[0]), body);
+    }
     case Answer::kLeak:
       break;
   }

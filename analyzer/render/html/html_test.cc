@@ -171,6 +171,18 @@ TEST(RenderHtml, LeadsWithTheAnswerInWords) {
   EXPECT_LT(failed.find("OUT OF MEMORY"), failed.find("LEAK</p>"));
 }
 
+TEST(RenderHtml, SaysEachReasonWhyTheAnswerIsNotSure) {
+  Report report = TooShortSample();
+  report.reasons = {{"few_steps", "the run is short"}, {"lost_frees", "<frees> were lost"}};
+  const std::string page = RenderHtml(report);
+  const std::string answer = Between(page, "<p class=\"verdict\">NOT ENOUGH EVIDENCE</p>", "</section>");
+  EXPECT_TRUE(absl::StrContains(answer, "<h1>the run is short")) << answer;
+  EXPECT_TRUE(absl::StrContains(answer, "<p>&lt;frees&gt; were lost</p>")) << answer;
+  const Json reasons = DataOf(page)["reasons"];
+  ASSERT_EQ(reasons.size(), 2u);
+  EXPECT_EQ(reasons[1]["id"], "lost_frees");
+}
+
 TEST(RenderHtml, HasTheRanksAsATableWhereNoScriptsRun) {
   const std::string page = RenderHtml(RanksSample());
   const std::string table = Between(page, "<h2>Memory of the ranks, on one scale</h2>", "</table>");

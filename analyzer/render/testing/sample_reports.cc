@@ -256,7 +256,9 @@ Report TooShortSample() {
   report.sites[1].verdict = Verdict::kInsufficientEvidence;
   report.sites[1].grade = "";
   report.sites[1].explanation = "Four steps tell nothing about growth.";
-  report.sites[1].further_steps_needed = report.further_steps_needed = 22;
+  report.sites[1].reason = "chance";
+  report.sites[1].odds = 3;
+  report.reasons = {{"chance", "activations of encode.cu:88 may leak: it happened too rarely to rule out chance"}};
   return Counted(report);
 }
 
@@ -349,6 +351,7 @@ Report HostileTextSample() {
 Report EmptySample() {
   Report report;
   report.tool_version = "0.1.0";
+  report.reasons = {{"no_steps", "no steps were found"}};
   return report;
 }
 

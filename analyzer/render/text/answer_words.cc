@@ -81,14 +81,6 @@ std::string DeviceName(const ReportDevice& device) {
 
 }  // namespace
 
-namespace {
-
-const char* OthersLeak(const Report& report) {
-  return report.ranking.empty() ? "no other site leaks" : "the other sites leak little in comparison";
-}
-
-}  // namespace
-
 std::vector<LeakAtPlace> LeaksByPlace(const Report& report) {
   std::vector<LeakAtPlace> leaks;
   std::map<std::string, size_t> by_place;
@@ -228,44 +220,67 @@ std::vector<std::string> DeviceChanges(const Report& report) {
   return lines;
 }
 
-namespace {
-
-// A run of any length has about as many windows.
-std::string HowMuchLonger(const Report& report) {
-  const uint64_t steps = *StepsToRun(report), count = report.steps.count;
-  if (report.steps.unit == StepUnit::kStep) {
-    return absl::StrCat("Too short: ", Plural(count, "step", "steps"), ". Run at least ", FormatCount(steps), ".");
-  }
-  return absl::StrCat("Too short (", StepsCounted(report), "). Run at least ", (steps + count - 1) / count,
-                      " times as long, or call vramtrack_step() once a step.");
-}
-
-}  // namespace
-
-std::string NotEnoughWords(const Report& report) {
+std::vector<std::string> NotEnoughWords(const Report& report) {
   uint64_t events = 0;
   for (const ReportProcess& process : report.processes) events += process.events;
-  if (events == 0) return "nothing was recorded: no allocation, no step";
-  if (report.steps.count == 0) {
-    std::string words =
-        "no steps were found, so growth per step is unknown; call vramtrack_step() once per step, or trace more steps";
-    for (const std::string& line : report.unsure) absl::StrAppend(&words, "; ", Printable(line));
-    return words;
+  if (events == 0) return {"nothing was recorded: no allocation, no step"};
+  std::vector<std::string> lines;
+  for (const ReportReason& reason : report.reasons) lines.push_back(Printable(reason.text));
+  if (report.steps.count > 0 && !lines.empty()) absl::StrAppend(&lines[0], " (", StepsCounted(report), ")");
+  return lines;
+}
+
+const char* GrowthWord(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kLeak:
+      return "leak";
+    case Verdict::kAcceleratingLeak:
+      return "accelerating leak";
+    case Verdict::kGrowingBuffer:
+      return "growing buffer";
+    case Verdict::kMinorLeak:
+      return "minor leak";
+    case Verdict::kSublinear:
+      return "fills, slowing or full";
+    case Verdict::kPhaseAccumulation:
+      return "freed after a phase";
+    case Verdict::kCycleGarbage:
+      return "freed in bursts";
+    case Verdict::kOneTime:
+      return "once";
+    case Verdict::kFragmentationGrowth:
+      return "fragmentation";
+    case Verdict::kInsufficientEvidence:
+      return "may leak";
+    case Verdict::kSteady:
+      return "varies";
   }
-  const uint64_t unjudged = SitesWith(report, Verdict::kInsufficientEvidence);
-  std::string why;
-  for (const std::string& line : report.unsure) absl::StrAppend(&why, why.empty() ? "" : "; ", Printable(line));
-  if (unjudged == 0 && !why.empty()) {
-    return absl::StrCat("no leak was found (", StepsCounted(report), "), but ", why);
+  return "";
+}
+
+std::string WhoGrew(const ReportGrowthLedger& ledger, bool bytes, size_t most) {
+  const auto amount = [bytes](int64_t grown) {
+    return bytes ? FormatByteCount(static_cast<double>(grown))
+                 : Plural(static_cast<uint64_t>(std::abs(grown)), "handle", "handles");
+  };
+  std::string text =
+      absl::StrCat(ledger.grown < 0 ? "shrank by " : "grew by ", amount(bytes ? std::abs(ledger.grown) : ledger.grown),
+                   " in ", Plural(ledger.steps, "step", "steps"));
+  std::vector<std::string> parts;
+  int64_t rest = ledger.grown;
+  uint64_t others = ledger.lines.size() + ledger.other_lines;
+  for (const ReportGrowthLine& line : ledger.lines) {
+    if (parts.size() == most || (line.grown <= 0 && ledger.grown >= 0)) break;
+    const std::string unit = line.unit == LineUnit::kLine ? "" : absl::StrCat(" (its ", NameOf(line.unit), ")");
+    parts.push_back(absl::StrCat(amount(line.grown), " ", Printable(line.line),
+                                 line.function.empty() ? "" : absl::StrCat(" in ", Printable(line.function)), unit,
+                                 " (", GrowthWord(line.verdict), ")"));
+    rest -= line.grown;
+    --others;
   }
-  if (!FurtherStepsNeeded(report)) {
-    return absl::StrCat(FormatCount(unjudged), " of ", Plural(AllSites(report), "allocation site", "allocation sites"),
-                        " cannot be judged (", StepsCounted(report), ")",
-                        why.empty() ? ", and more steps do not help" : ": ", why, "; ", OthersLeak(report));
-  }
-  return absl::StrCat(HowMuchLonger(report), " ", FormatCount(unjudged), " of ",
-                      Plural(AllSites(report), "allocation site", "allocation sites"), " cannot be judged yet; ",
-                      OthersLeak(report), ".");
+  if (others > 0 && rest != 0)
+    parts.push_back(absl::StrCat(amount(rest), " ", Plural(others, "other line", "other lines")));
+  return parts.empty() ? text : absl::StrCat(text, ": ", absl::StrJoin(parts, ", "));
 }
 
 std::string CategoryText(const std::string& name) {

@@ -60,8 +60,14 @@ std::string FullInSteps(const ReportGrowth& growth);
 // Return "none of 38 allocation sites leaks (60 steps)", and how the memory of each device changes.
 std::string NoLeakWords(const Report& report);
 std::vector<std::string> DeviceChanges(const Report& report);
-// Returns what evidence is missing for an answer.
-std::string NotEnoughWords(const Report& report);
+// Returns why there is no answer, one sentence each: the suspect first.
+std::vector<std::string> NotEnoughWords(const Report& report);
+
+// Returns what is said of a line that grew: "leak", "fills, slowing or full", "may leak".
+const char* GrowthWord(Verdict verdict);
+// Returns "grew by 240 MiB in 120 steps: 236 MiB server.py:12 in put (leak), 4.00 MiB cache.py:8 (fills, slowing or
+// full)", with at most `most` lines. `bytes`: false for handles.
+std::string WhoGrew(const ReportGrowthLedger& ledger, bool bytes, size_t most);
 
 // Returns the name of a category in words: "optimizer state", "unknown use".
 std::string CategoryText(const std::string& name);

@@ -71,8 +71,11 @@ std::string WhenFull(const ReportGrowth& growth, bool told) {
 // A row for what is live, and one for each of the other figures that adds to that. `ran_out`: it has come to the end of
 // the device already.
 std::vector<std::string> GrowthRows(const ReportDevice& device, bool ran_out) {
+  constexpr size_t kLines = 4;
   const ReportGrowth& live = *device.growth;
-  std::vector<std::string> rows = {RateWithInterval(live) + WhenFull(live, ran_out)};
+  std::vector<std::string> rows;
+  if (live.ledger) rows.push_back(WhoGrew(*live.ledger, /*bytes=*/true, kLines));
+  if (!device.growth_of || live.ci_low > 0) rows.push_back(RateWithInterval(live) + WhenFull(live, ran_out));
   if (!device.growth_of) return rows;
   const std::pair<const char*, const ReportGrowth*> others[] = {{"reserved", &device.growth_of->reserved},
                                                                 {"used", &device.growth_of->device_used}};

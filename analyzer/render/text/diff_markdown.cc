@@ -5,6 +5,7 @@
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/model/frame_text.h"
+#include "analyzer/render/text/page.h"
 
 namespace vramtrack {
 namespace {

@@ -166,8 +166,11 @@ void WriteNoLeak(const Report& report, Page* page) {
 }
 
 void WriteNotEnough(const Report& report, Page* page) {
-  page->Words(NotEnoughWords(report), 21, Paint::kPlain,
-              Painted(page->style(), Paint::kWarning, "NOT ENOUGH EVIDENCE"));
+  bool first = true;
+  for (const std::string& line : NotEnoughWords(report)) {
+    page->Words(line, 21, Paint::kPlain,
+                std::exchange(first, false) ? Painted(page->style(), Paint::kWarning, "NOT ENOUGH EVIDENCE") : "");
+  }
 }
 
 // What the program calls a leak's memory, what it does when it allocates it, and how it uses it: from NVTX and CUPTI.
@@ -290,12 +293,8 @@ void WriteFurtherFindings(const Report& report, size_t most, bool reasons, Page*
   if (findings.empty()) return;
   page->Section(report.ranking.empty() ? "Worth a look" : "Further findings");
   SitePlaces places(report);
-  const Answer answer = AnswerOf(report);
   for (size_t i = 0; i < findings.size() && i < most; ++i) {
-    // Where too few steps are the answer, they are the reason.
-    const bool said = answer == Answer::kNotEnough && findings[i].site->verdict == Verdict::kInsufficientEvidence &&
-                      findings[i].site->further_steps_needed.has_value();
-    WriteFinding(places, *findings[i].site, findings[i].what, reasons && !said, page);
+    WriteFinding(places, *findings[i].site, findings[i].what, reasons, page);
   }
   if (findings.size() > most) {
     page->Line(absl::StrCat("and ", FormatCount(findings.size() - most), " more (--top ", findings.size(), ")"), 2);

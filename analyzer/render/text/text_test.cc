@@ -330,35 +330,20 @@ TEST(TextReport, NoLeakIsSaidFirstWithItsEvidence) {
 }
 
 TEST(TextReport, TooFewStepsAreNotSoldAsHealth) {
-  std::string text = Render(TooShortSample());
-  EXPECT_EQ(Lines(text)[0],
-            "NOT ENOUGH EVIDENCE  Too short: 4 steps. Run at least 60. 1 of 2 allocation sites cannot be judged");
+  const std::string text = Render(TooShortSample(), 1000);
+  EXPECT_EQ(Lines(text)[0].rfind("NOT ENOUGH EVIDENCE  ", 0), 0u) << text;
+  EXPECT_TRUE(Contains(text, TooShortSample().reasons.at(0).text)) << text;
+  EXPECT_TRUE(Contains(Lines(text)[0], "(4 steps)")) << text;
   EXPECT_FALSE(Contains(text, "NO LEAK"));
   EXPECT_EQ(Lines(Render(EmptySample()))[0], "NOT ENOUGH EVIDENCE  nothing was recorded: no allocation, no step");
 }
 
-TEST(TextReport, NobodyIsAskedForMoreWindowsThanARunHas) {
+TEST(TextReport, ReasonsAreOneLineEachAndTheSuspectIsFirst) {
   Report report = TooShortSample();
-  report.steps.unit = StepUnit::kWindow;
-  report.steps.count = 100;
-  report.further_steps_needed = 72;
-  EXPECT_EQ(
-      Lines(Render(report, 1000))[0],
-      "NOT ENOUGH EVIDENCE  Too short (no steps were found: 100 windows of equal work stand for them). Run at least "
-      "3 times as long, or call vramtrack_step() once a step. 1 of 2 allocation sites cannot be judged yet; no other "
-      "site leaks.");
-  report.further_steps_needed.reset();
-  EXPECT_EQ(Lines(Render(report, 1000))[0].find("(100 steps)"), std::string::npos);
-}
-
-TEST(TextReport, SaysWhySitesCannotBeJudged) {
-  Report report = TooShortSample();
-  report.further_steps_needed.reset();
-  report.sites[1].further_steps_needed.reset();
-  report.unsure = {"memory grows in a part of the run that has no steps"};
-  EXPECT_EQ(Lines(Render(report, 1000))[0],
-            "NOT ENOUGH EVIDENCE  1 of 2 allocation sites cannot be judged (4 steps): memory grows in a part of the "
-            "run that has no steps; no other site leaks");
+  report.reasons = {{"cache", "a.cu:1 may leak"}, {"uncovered", "memory grows in a part of the run without steps"}};
+  const std::vector<std::string> lines = Lines(Render(report, 1000));
+  EXPECT_EQ(lines[0], "NOT ENOUGH EVIDENCE  a.cu:1 may leak (4 steps)");
+  EXPECT_EQ(lines[1], std::string(21, ' ') + "memory grows in a part of the run without steps");
 }
 
 TEST(TextReport, SaysWhatCuptiAdds) {

@@ -28,6 +28,7 @@ export function siteDetail(report, id) {
       ['allocated', `${format.bytes(site.bytes_allocated)} in ${format.count(site.allocations)} calls`],
       ['freed', `${format.count(site.frees)} times`],
       ['leaks', site.rate_bytes_per_step || site.rate_objects_per_step ? format.rate({...site, group: null}) : ''],
+      ['odds of a leak', site.odds === null ? '' : format.odds(site.odds)],
       ['category', format.category(site.category)],
       ['kind', `${site.level} ${site.kind}`],
       ['requested by', site.owner],

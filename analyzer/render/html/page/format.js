@@ -53,6 +53,11 @@ export function about(number) {
   return count(Number(number.toPrecision(3)));
 }
 
+// Of odds to one: "40 to 1", "1 to 200".
+export function odds(value) {
+  return value >= 1 ? `${about(value)} to 1` : `1 to ${about(Math.min(1 / value, 1e9))}`;
+}
+
 export function seconds(time) {
   if (time === null || !Number.isFinite(time) || time < 0) return 'unknown';
   if (time > 0 && time < 0.0995) return `${Number((1000 * time).toPrecision(3))} ms`;

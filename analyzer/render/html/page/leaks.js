@@ -5,6 +5,7 @@ import {table} from './bars.js';
 import {makeChart, sparkline, tableTwin, withOpacity} from './chart.js';
 import {color, h} from './dom.js';
 import * as format from './format.js';
+import {whoGrew} from './growth.js';
 import {holderBlock} from './holder.js';
 import {oomItem} from './oom.js';
 import {sourceBlock, sourceOf} from './source.js';
@@ -138,6 +139,7 @@ function evidence(site) {
     ['of these kept something', kept && kept.steps_with_survivors ? format.count(kept.steps_with_survivors) : ''],
     ['they kept', kept && kept.steps_with_survivors ? `${format.plural(kept.survivor_objects, 'object', 'objects')}, ${format.bytes(kept.survivor_bytes)}` : ''],
     ['freed objects lived at most', kept && site.frees > 0 ? format.plural(kept.max_lifetime_steps, 'step', 'steps') : ''],
+    ['odds of a leak', site.odds === null ? '' : format.odds(site.odds)],
     ['first step that leaked', site.onset_step === null ? '' : format.count(site.onset_step)],
     ...ranksOf(site),
     ...useOf(site),
@@ -217,6 +219,12 @@ function findingItem(report, site, rank, open) {
   );
 }
 
+// Why nothing else is known to be clean. Without a leak, the answer above says so.
+function reasonsList(report) {
+  if (report.answer !== 'leak' || !report.reasons.length) return null;
+  return [h('h2', null, 'Why there may be more'), h('ul', {class: 'advice'}, report.reasons.map((reason) => h('li', null, reason.text)))];
+}
+
 export function leaksView(report) {
   const {leaks, others} = findings(report);
   const counts = Object.entries(report.verdict_counts).filter(([, number]) => number > 0);
@@ -227,6 +235,8 @@ export function leaksView(report) {
     others.length ? h('h2', null, leaks.length ? 'Further findings' : 'Worth a look') : null,
     others.slice(0, 100).map((site) => findingItem(report, site, '', false)),
     others.length > 100 ? h('p', {class: 'note'}, `and ${format.count(others.length - 100)} more in the Sites view`) : null,
+    reasonsList(report),
+    whoGrew(report, Infinity),
     h('h2', null, 'All sites by verdict'),
     h('ul', {class: 'counts'}, counts.map(([verdict, number]) => h('li', null, badge(verdict), ' ', format.plural(number, 'site', 'sites')))),
   ];

@@ -6,6 +6,7 @@ import {categoryColor} from './colors.js';
 import {legend, makeChart} from './chart.js';
 import {h} from './dom.js';
 import * as format from './format.js';
+import {whoGrew} from './growth.js';
 import {badge, figures, findings, placeOf, siteLink} from './leaks.js';
 import {peakPlace} from './peak.js';
 import * as state from './state.js';
@@ -13,6 +14,7 @@ import {marksOf, timelineCurves} from './timeline_series.js';
 
 const MOST_LINES = 5;
 const MOST_LEAKS = 5;
+const MOST_GROWN = 4;
 const MOST_DEVICES = 8;
 
 const viewLink = (text, view, more = {}) => h('a', {class: 'more', href: `#${new URLSearchParams({view, ...more})}`}, text);
@@ -119,6 +121,7 @@ export function summaryView(report) {
         report.devices.length > MOST_DEVICES ? h('p', {class: 'note'}, `and ${format.count(report.devices.length - MOST_DEVICES)} more devices`) : null,
       ),
     ),
+    whoGrew(report, MOST_GROWN, viewLink('all lines', 'leaks')),
     h('h2', null, 'All sites by verdict', ' ', viewLink('list', 'sites')),
     h('ul', {class: 'counts'}, counts.map(([verdict, number]) => h('li', null, h('a', {href: `#${new URLSearchParams({...state.read(), view: 'sites', verdict})}`}, badge(verdict)), ' ', format.plural(number, 'site', 'sites')))),
   ];

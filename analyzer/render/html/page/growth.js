@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who grew: the growth of each device, of pinned memory and of handles by lines of code, the largest first.
+
+import {table} from './bars.js';
+import {h} from './dom.js';
+import * as format from './format.js';
+import {badge, siteLink} from './leaks.js';
+
+const MOST_LEDGERS = 8;
+const MOST_LINKS = 4;
+
+// Those in which something grew or shrank: [{of, ledger, amount}], where `amount` is of bytes or of handles.
+function ledgersOf(report) {
+  const handles = (number) => `${format.about(number)} ${number === 1 ? 'handle' : 'handles'}`;
+  return [
+    ...report.devices.map((device) => ({of: format.device(device.index), ledger: device.growth, amount: format.bytes})),
+    {of: 'pinned memory', ledger: report.pinned_growth, amount: format.bytes},
+    {of: 'handles', ledger: report.handle_growth, amount: handles},
+  ].filter(({ledger}) => ledger?.lines?.length);
+}
+
+function captionOf({of, ledger, amount}) {
+  const at = (step) => (step === null ? '' : ` at step ${format.count(step)}`);
+  const by = `${ledger.bytes < 0 ? 'shrank' : 'grew'} by ${amount(Math.abs(ledger.bytes))}`;
+  return `${of} ${by} in ${format.plural(ledger.steps, 'step', 'steps')}: ${amount(ledger.from_bytes)}${at(ledger.from_step)}, ${amount(ledger.to_bytes)}${at(ledger.to_step)}`;
+}
+
+function lineCell(report, line) {
+  const sites = line.sites.map((id) => report.siteById(id)).filter(Boolean);
+  return [
+    badge(line.class),
+    ' ',
+    h('code', {class: 'location'}, line.line),
+    line.function ? h('span', {class: 'function'}, line.function) : null,
+    line.unit === 'line' ? null : h('span', {class: 'note'}, ` (its ${line.unit})`),
+    sites.slice(0, MOST_LINKS).map((site) => [' ', siteLink(site)]),
+  ];
+}
+
+function whyCell(line) {
+  const odds = line.odds === null ? '' : `odds of a leak ${format.odds(line.odds)}`;
+  return [line.why, line.why && odds ? '; ' : '', odds, line.holder ? [h('br'), `kept by ${line.holder}`] : null];
+}
+
+function ledgerTable(report, one, most) {
+  const {ledger, amount} = one;
+  const shown = ledger.lines.slice(0, most);
+  const rows = shown.map((line) => [lineCell(report, line), amount(line.bytes), amount(line.bytes_per_step), whyCell(line)]);
+  const others = ledger.lines.length - shown.length + ledger.other_lines;
+  const rest = ledger.bytes - shown.reduce((sum, line) => sum + line.bytes, 0);
+  if (others > 0) rows.push([format.plural(others, 'other line', 'other lines'), amount(rest), '', '']);
+  return table(captionOf(one), [{label: 'line', class: 'place'}, {label: 'grew by', number: true}, {label: 'per step', number: true}, {label: 'why'}], rows);
+}
+
+// `most`: how many lines of each are shown; `more`: a link to the others.
+export function whoGrew(report, most, more = null) {
+  const ledgers = ledgersOf(report);
+  if (!ledgers.length) return null;
+  return h(
+    'section',
+    {class: 'growth'},
+    h('h2', null, 'Who grew', ' ', more),
+    ledgers.slice(0, MOST_LEDGERS).map((one) => ledgerTable(report, one, most)),
+    ledgers.length > MOST_LEDGERS ? h('p', {class: 'note'}, `and ${format.count(ledgers.length - MOST_LEDGERS)} more`) : null,
+  );
+}
