@@ -123,7 +123,7 @@ def test_follows(program, folder):
     """A trace that grows is read again; so is one that is replaced by a shorter one."""
     shutil.copy(os.path.join(folder, "short.vtrace"), os.path.join(folder, "grows.vtrace"))
     top = Top(program, folder, "--interval", "0.1", "grows.vtrace")
-    top.wait_for(has("more steps"), "what is missing for a verdict")
+    top.wait_for(has("may leak"), "that it may leak")
     shutil.copy(os.path.join(folder, "leak.vtrace"), os.path.join(folder, "next"))
     os.replace(os.path.join(folder, "next"), os.path.join(folder, "grows.vtrace"))
     top.wait_for(has(" leak ", "KeepAttention"), "the leak that came")

@@ -268,7 +268,7 @@ class TorchSnapshot final : public Exporter {
       writer_->String(name);
       if (event.action == Action::kOom) {
         const OutOfMemory& failed = process_->failures()[event.address];
-        Number("device_free", DeviceFreeBytes(process_->trace(), process_->ledger(), failed).value_or(0));
+        Number("device_free", DeviceFreeBytes(process_->ledger(), failed).value_or(0));
       } else {
         Number("addr", event.address);
       }

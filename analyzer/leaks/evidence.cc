@@ -2,6 +2,7 @@
 #include "analyzer/leaks/evidence.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace vramtrack {
 namespace {
@@ -51,6 +52,17 @@ Evidence EvidenceOfSurvivors(const SiteHistory& history, Step steps) {
 
 Evidence OncePerStep(Evidence evidence) {
   for (Survivors& at : evidence.left) at.objects = 1;
+  return evidence;
+}
+
+Evidence InEqualObjects(Evidence evidence) {
+  constexpr double kObjectsAStep = 8;  // resolution
+  const SurvivorTotal all = TotalOf(evidence.left);
+  if (all.bytes == 0) return evidence;
+  const double size = static_cast<double>(all.bytes) / static_cast<double>(all.steps) / kObjectsAStep;
+  for (Survivors& at : evidence.left) {
+    at.objects = std::max<uint32_t>(1, static_cast<uint32_t>(std::lround(static_cast<double>(at.bytes) / size)));
+  }
   return evidence;
 }
 

@@ -35,6 +35,10 @@ Evidence EvidenceOfSurvivors(const SiteHistory& history, Step steps);
 // The same with one survivor a step at most: the objects of one step may have one cause.
 Evidence OncePerStep(Evidence evidence);
 
+// The same with objects of one size, so many that they come to the same bytes: objects that get larger are more of
+// them.
+Evidence InEqualObjects(Evidence evidence);
+
 // Returns the evidence of growth. `levels`: what is held at the quietest moment of each step, or of each bin of
 // `bin_steps` steps. A rise of the level that is never undone is a survivor; a fall releases what was added since the
 // level was last as low. Steps of the result are bins.

@@ -21,11 +21,15 @@ constexpr Step kMostSteps = 8192;
 constexpr int kRates = 9;
 constexpr double kNear[] = {-3, -2, -1.2, -.6, 0, .6, 1.2, 2, 3};
 constexpr double kHighestRate = 0.97;
+// A rate that changes does so at one of these places, by less than this factor.
+constexpr size_t kPlaces = 12;
+constexpr double kLogLargestChange = 1.4;
 constexpr double kUnlikely = 6;  // log odds
-// Patterns: of one step in `period`, and of any sequence that repeats.
+// Patterns: of one step in `period`; of any sequence that repeats; and rhythms, whose gaps vary by some share.
 constexpr Step kLongestPeriod = 48, kLongestSequence = 24;
-constexpr size_t kLatestGaps = 5;
-constexpr double kSinglePattern = 0.8;
+constexpr size_t kLatestGaps = 5, kFewestGaps = 4;
+constexpr double kSinglePattern = 0.7, kRhythm = 0.15;
+constexpr double kUneven[] = {0.15, 0.35};
 
 double LogSum(double a, double b) {
   if (a < b) std::swap(a, b);
@@ -103,6 +107,12 @@ class SurvivorModel {
       set(Model::kFilled, prior_.filled, Filled());
       set(Model::kFilling, prior_.filling * (evidence_.drops ? prior_.filling_drops : 1), Filling());
       Weigh(&result);
+      // What seems to be clean may be a leak that has become rarer.
+      if (result.log_odds < 0) {
+        set(Model::kLeak, prior_.leak * (1 - prior_.accelerating),
+            LogSum(leak.value(), std::log(prior_.changing) + ChangedOnce()));
+        Weigh(&result);
+      }
     }
     return result;
   }
@@ -118,7 +128,7 @@ class SurvivorModel {
   // Log likelihoods before each edge, for each kind of burst and each rate, with their prior.
   struct Rates {
     std::vector<std::vector<double>> prefix;
-    std::vector<double> log_prior;
+    std::vector<double> log_prior, log_weight, log_rate;
     std::vector<size_t> burst;  // of each, an index of kBursts
   };
 
@@ -201,9 +211,9 @@ class SurvivorModel {
     std::vector<double> nodes;
     const double low = std::log(0.5 / std::max<Step>(2, end_) / slots_), high = std::log(kHighestRate);
     for (int i = 0; i < kRates; ++i) nodes.push_back(low + (high - low) * i / (kRates - 1));
-    for (const size_t first : {size_t{0}, n / 2}) {
+    for (const auto& [first, end] : {std::pair{size_t{0}, n}, {n / 2, n}, {size_t{0}, n / 2}}) {
       double found = 0, possible = 0;
-      for (size_t bin = first; bin < n; ++bin) {
+      for (size_t bin = first; bin < end; ++bin) {
         found += objects_[bin + 1] - objects_[bin];
         possible += slots_ * shape[bin] * (edges_[bin + 1] - edges_[bin]);
       }
@@ -236,6 +246,8 @@ class SurvivorModel {
         rates.prefix.push_back(burst.variation == 0 ? Even(std::exp(nodes[i]), shape)
                                                     : InBursts(std::exp(nodes[i]), shape, burst));
         rates.log_prior.push_back(std::log(weights[i] / sum));
+        rates.log_weight.push_back(std::log(weights[i]));
+        rates.log_rate.push_back(nodes[i]);
         rates.burst.push_back(kind);
       }
     }
@@ -283,7 +295,7 @@ class SurvivorModel {
       double part = 0;
       for (size_t bin = first; bin < end; ++bin) part += shape[bin] * (edges_[bin + 1] - edges_[bin]);
       const double p = std::min(rate * part / steps, 0.999);
-      const double a = std::max((1 - p) / burst.variation - p, 0.5), c = a * (1 - p) / p;
+      const double a = std::max((1 - p) / burst.variation - p, 0.25), c = a * (1 - p) / p;
       const double k = objects_[end] - objects_[first], possible = slots_ * steps;
       const double whole = LogRising(a, k) + LogRising(c, possible - k) - LogRising(a + c, possible);
       for (size_t bin = first; bin < end; ++bin) {
@@ -346,9 +358,10 @@ class SurvivorModel {
           i += same;
         }
       }
-      AddPattern(std::log((1 - kSinglePattern) / (p * (p + 1.0))) - p * std::log1p(slots_),
+      AddPattern(std::log((1 - kSinglePattern - kRhythm) / (p * (p + 1.0))) - p * std::log1p(slots_),
                  [&](Step t) { return sequence[t % p]; });
     }
+    for (const double uneven : kUneven) AddRhythm(at, usual, uneven);
   }
 
   template <typename Expected>
@@ -364,15 +377,57 @@ class SurvivorModel {
     patterns_.push_back(std::move(pattern));
   }
 
+  // The same number of objects at gaps that are uniform about their mean. A gap that is too long or too short is a
+  // miss.
+  void AddRhythm(const std::vector<Step>& at, uint32_t usual, double uneven) {
+    if (at.size() <= kFewestGaps) return;
+    const size_t half = at.size() / 2;
+    const double gap = static_cast<double>(at.back() - at[half]) / static_cast<double>(at.size() - 1 - half);
+    const auto shortest = static_cast<Step>(std::ceil(gap * (1 - uneven))),
+               longest = static_cast<Step>(std::floor(gap * (1 + uneven)));
+    if (longest <= shortest) return;
+    Rhythm rhythm;
+    rhythm.log_prior = std::log(kRhythm / std::size(kUneven) * uneven / std::log(std::max<Step>(3, end_))) - log_slots_;
+    rhythm.log_width = std::log(longest - shortest + 1);
+    rhythm.hits.assign(edges_.size(), 0);
+    rhythm.misses.assign(edges_.size(), 0);
+    Step last = at[0];
+    for (size_t bin = 0; bin < bins(); ++bin) {
+      uint32_t hits = rhythm.hits[bin], misses = rhythm.misses[bin];
+      for (Step t = edges_[bin]; t < edges_[bin + 1]; ++t) {
+        if (filled_[t] > 0) {
+          const Step since = t - last;
+          const bool right = filled_[t] == usual && (t == at[0] || (shortest <= since && since <= longest));
+          (right ? hits : misses) += 1;
+          last = t;
+        } else if (t > last + longest && (t - last) % longest == 0) {
+          ++misses;
+        }
+      }
+      rhythm.hits[bin + 1] = hits;
+      rhythm.misses[bin + 1] = misses;
+    }
+    rhythms_.push_back(std::move(rhythm));
+  }
+
   double Patterned(size_t begin, size_t end) const {
     // Beta(1, hits) for the share of misses.
     const uint32_t steps = edges_[end] - edges_[begin], hits = prior_.pattern_hits;
+    const double one = LogFactorialOf(hits) - LogFactorialOf(hits - 1);
     LogTotal total;
     for (const Pattern& pattern : patterns_) {
       const uint32_t miss = pattern.misses[end] - pattern.misses[begin];
-      total.Add(pattern.log_prior + LogFactorialOf(miss) + LogFactorialOf(hits - 1 + steps - miss) - miss * log_slots_);
+      total.Add(pattern.log_prior + LogFactorialOf(miss) + LogFactorialOf(hits - 1 + steps - miss) - miss * log_slots_ +
+                one - LogFactorialOf(hits + steps));
     }
-    return total.value() + LogFactorialOf(hits) - LogFactorialOf(hits - 1) - LogFactorialOf(hits + steps);
+    for (const Rhythm& rhythm : rhythms_) {
+      const uint32_t hit = rhythm.hits[end] - rhythm.hits[begin], miss = rhythm.misses[end] - rhythm.misses[begin];
+      // Where within the gap the object comes; a miss may be anywhere.
+      total.Add(rhythm.log_prior + LogFactorialOf(miss) + LogFactorialOf(hits - 1 + hit) + one -
+                LogFactorialOf(hits + hit + miss) - hit * rhythm.log_width -
+                miss * (log_slots_ + std::log(std::max<Step>(1, end_))));
+    }
+    return total.value();
   }
 
   static double AtRate(const Rates& rates, size_t begin, size_t end) {
@@ -453,6 +508,33 @@ class SurvivorModel {
     return total.value() - std::log(std::size(kSpeedups));
   }
 
+  // At a rate that changes once: it has the same prior afterwards, but for what would be too large a change.
+  double ChangedOnce() const {
+    const size_t last = bins();
+    LogTotal total;
+    for (size_t place = 1; place < kPlaces; ++place) {
+      const size_t edge = last * place / kPlaces;
+      for (size_t before = 0; before < constant_.prefix.size(); ++before) {
+        LogTotal until;
+        for (const Start& setup : setups_) {
+          if (setup.edge < edge) {
+            until.Add(setup.log_likelihood + constant_.prefix[before][edge] - constant_.prefix[before][setup.edge]);
+          }
+        }
+        LogTotal after, prior;
+        for (size_t i = 0; i < constant_.prefix.size(); ++i) {
+          if (constant_.burst[i] != constant_.burst[before]) continue;
+          const double change = std::abs(constant_.log_rate[i] - constant_.log_rate[before]);
+          if (change > kLogLargestChange) continue;
+          after.Add(constant_.prefix[i][last] - constant_.prefix[i][edge] + constant_.log_weight[i]);
+          prior.Add(constant_.log_weight[i]);
+        }
+        total.Add(constant_.log_prior[before] + until.value() + after.value() - prior.value());
+      }
+    }
+    return total.value() - std::log(kPlaces - 1);
+  }
+
   double Filling() const {
     LogTotal total;
     for (const double scale : kCacheScales) {
@@ -498,6 +580,11 @@ class SurvivorModel {
     std::vector<uint32_t> misses;
   };
 
+  struct Rhythm {
+    double log_prior = 0, log_width = 0;
+    std::vector<uint32_t> hits, misses;  // before each edge
+  };
+
   const Evidence& evidence_;
   const Prior& prior_;
   Step group_ = 1, end_ = 1;  // steps that are taken together; number of such groups
@@ -508,6 +595,7 @@ class SurvivorModel {
   std::vector<double> objects_, nonempty_, choose_;  // before each edge
   std::vector<Start> setups_;
   std::vector<Pattern> patterns_;
+  std::vector<Rhythm> rhythms_;
   std::array<bool, std::size(kBursts)> likely_{};
   Rates constant_;
 };

@@ -61,9 +61,7 @@ TEST(JudgeEvidence, WhatBeganLaterIsDated) {
   EXPECT_NEAR(posterior.begin, 150, 3);
 }
 
-TEST(JudgeEvidence, WhatEndedInTheMiddleIsNone) {
-  EXPECT_FALSE(JudgeEvidence(Left(400, Every(0, 150))).is_leak());
-}
+TEST(JudgeEvidence, WhatEndedInTheMiddleIsNone) { EXPECT_FALSE(JudgeEvidence(Left(400, Every(0, 150))).is_leak()); }
 
 TEST(EvidenceOfSurvivors, OnlyWhatIsOlderThanWhatWasFreedCounts) {
   SiteHistoryBuilder builder;

@@ -15,6 +15,7 @@ struct Prior {
 
   // Weights of the classes, for a line that keeps something for longer than it kept anything that it freed.
   double leak = 1;
+  double replaced = 0.5;       // of `leak`, for what is only replaced by more: many buffers end with the largest input
   double one_time = 4;         // set-up
   double accident = 2;         // a few objects, at any time
   double filled = 1.0 / 16;    // grew, and stopped in the middle of the run
@@ -24,6 +25,7 @@ struct Prior {
 
   // Within the classes.
   double accelerating = 0.1;   // share of leaks whose rate grows
+  double changing = 0.005;     // share of leaks whose rate changes once; for a line that seems to be clean
   double from_setup = 0.5;     // share of leaks that begin when set-up ends
   double patterned = 0.5;      // share of leaks that repeat a pattern of steps
   unsigned pattern_hits = 99;  // a pattern misses about one step in this many
@@ -43,7 +45,7 @@ struct Burst {
   double variation;
   int steps;
 };
-constexpr Burst kBursts[] = {{0, 0}, {0.5, 1}, {1, 8}, {2, 64}};
+constexpr Burst kBursts[] = {{0, 0}, {0.5, 1}, {1, 8}, {2, 32}};
 constexpr int kFewestBlocks = 6;  // a run with fewer blocks of a kind does not show that kind of burst
 
 }  // namespace vramtrack

@@ -15,6 +15,8 @@ constexpr size_t kMostRuns = 2 * GrowthLedger::kMostBins;
 // a CUDA graph and cannot be used for anything else.
 HeldLevel HeldBy(const Site& site, const Ledger& ledger) {
   const auto objects = static_cast<uint32_t>(std::min<uint64_t>(site.live_objects, UINT32_MAX));
+  // Address space in which a framework's allocator maps its segments goes with them.
+  if (site.scope == Site::kNoScope && IsSegmentSite(site)) return {};
   if (site.scope == Site::kNoScope || ledger.scopes()[site.scope].is_leading()) return {site.live_bytes, objects};
   const uint64_t bytes = site.live_bytes - std::min(site.live_bytes, site.segment_bytes) + site.kept_for_graphs;
   return {bytes, bytes > 0 ? objects : 0};
@@ -30,8 +32,6 @@ uint32_t GrowthLedger::FindBook(const Site& site) {
   } else if (IsForeignMemory(site.key.kind)) {
     book.of = Book::Of::kForeign;
     book.device = site.key.device;
-  } else if (IsAddressSpace(site.key.kind)) {
-    return kNoBook;
   } else {
     book.of = Book::Of::kHandles;
   }

@@ -49,7 +49,7 @@ class GrowthLedger final : public ReplayObserver {
   static constexpr size_t kMostBins = 256;
 
   const std::vector<Book>& books() const { return books_of_; }
-  // Returns the index of a site's book; kNoBook for address space that holds no memory and for sites without an event.
+  // Returns the index of a site's book; kNoBook for sites without an event.
   uint32_t BookOf(SiteIndex site) const { return sites_.Has(site) ? sites_[site].book : kNoBook; }
   // Returns what a book held at its quietest moments.
   BookLevels LevelsOf(uint32_t book) const;

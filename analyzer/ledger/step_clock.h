@@ -53,6 +53,7 @@ struct StepPlan {
 
   std::vector<PlannedPhase> phases;  // by time; empty if all steps are of one kind
   bool windows = false;              // no steps were found; windows of the run replace them
+  bool rough = false;                // so few windows that nothing can be decided from them
   uint64_t window_bytes = 0;         // with windows: average bytes of short-lived allocations in one window
   double coverage = 1;               // share of the run that steps cover
   double judged = 1;                 // share of the run that steps or windows cover

@@ -348,18 +348,18 @@ double JudgedShareOf(const std::vector<double>& marks, double begin, double end)
   return CoverageOf(marks, begin, end, recur ? INFINITY : kLongestGap);
 }
 
-std::vector<uint64_t> CutIntoWindows(const RunClock& clock, uint64_t begin, uint64_t end, size_t most) {
+std::vector<uint64_t> CutIntoWindows(const RunClock& clock, uint64_t begin, uint64_t end, WindowLimits limits) {
   if (!clock.has_work()) return {};
   const double from = clock.Both(begin), to = clock.Both(end);
   const double work = (clock.Work(end) - clock.Work(begin)) * clock.work();
-  const auto windows = static_cast<size_t>(std::min<double>(static_cast<double>(most), work / kWorkInWindow));
-  if (windows < kFewestWindows || to <= from) return {};
+  const auto windows = static_cast<size_t>(std::min<double>(static_cast<double>(limits.most), work / limits.work));
+  if (windows < limits.fewest || to <= from) return {};
   std::vector<uint64_t> cuts;
   for (size_t i = 1; i < windows; ++i) {
     const uint64_t cut = clock.When(from + (to - from) * static_cast<double>(i) / static_cast<double>(windows));
     if (cut > begin && cut < end && (cuts.empty() || cut > cuts.back())) cuts.push_back(cut);
   }
-  if (cuts.size() + 1 < kFewestWindows) return {};
+  if (cuts.size() + 1 < limits.fewest) return {};
   return cuts;
 }
 

@@ -81,12 +81,18 @@ struct StepChoice {
 constexpr size_t kEnoughSteps = 30;
 // The number of windows that replace steps. Each contains a part of what the run does repeatedly. Smaller windows would
 // be empty by chance; fewer would not be enough evidence.
-constexpr size_t kMostWindows = 100, kFewestWindows = 32;
-constexpr double kWorkInWindow = 8;
+struct WindowLimits {
+  size_t most, fewest;
+  double work;  // events in a window
+};
+constexpr WindowLimits kWindows = {100, 32, 8};
+// Windows that show who grows, but are no evidence of how long.
+constexpr WindowLimits kRoughWindows = {32, 6, 1};
 
 // Divides the part [begin, end) of the run into windows of equal work and active time, and returns the cuts; empty if
 // too little happens there.
-std::vector<uint64_t> CutIntoWindows(const RunClock& clock, uint64_t begin, uint64_t end, size_t most = kMostWindows);
+std::vector<uint64_t> CutIntoWindows(const RunClock& clock, uint64_t begin, uint64_t end,
+                                     WindowLimits limits = kWindows);
 
 StepChoice ChooseSteps(const std::vector<StepCandidate>& candidates, const RunClock& clock);
 

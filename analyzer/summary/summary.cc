@@ -289,6 +289,11 @@ absl::StatusOr<Summary> Summary::Read(std::string_view bytes, const std::string&
           return absl::UnimplementedError(absl::StrCat(name, ": a summary of version ", version,
                                                        ", this program reads ", kSummaryVersion, ": use a newer one"));
         }
+        if (version < kSummaryVersion) {
+          return absl::UnimplementedError(absl::StrCat(name,
+                                                       ": a summary of an older version, without the reasons of "
+                                                       "its answer: summarize the traces again"));
+        }
       } else if (field == kSummaryProcesses) {
         processes = reader.get_uint64();
       } else if (field == kSummaryLack) {

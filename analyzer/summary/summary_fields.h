@@ -148,7 +148,7 @@ void Fields(Archive& archive, ProcessSummary& process) {
 // The first field of a summary; it distinguishes summaries from other messages.
 constexpr char kSummaryFormat[] = "vramtrack summary";
 // New fields do not need a new version. A new version means that old readers would misread the file.
-constexpr uint64_t kSummaryVersion = 1;
+constexpr uint64_t kSummaryVersion = 2;
 
 // Field numbers of the outer messages.
 enum SummaryField : uint32_t {

@@ -111,7 +111,7 @@ std::string ReasonId(const LineVerdict& verdict) {
 }
 
 std::string WhyNotSure(const LineVerdict& verdict) {
-  if (verdict.reason != nullptr) return ReasonOf(verdict);
+  if (verdict.reason != nullptr) return verdict.why;
   if (IsSpread(verdict)) return "growth is spread over many lines, none of which surely grows";
   return LookalikeOf(verdict).sentence;
 }

@@ -68,7 +68,7 @@ bool OfLibraryPool(const FactFinder& facts, const LineVerdict& verdict, std::str
 
 bool WithoutSteps(const FactFinder& facts, const LineVerdict& verdict, std::string* /*detail*/) {
   const RunPhase& phase = facts.PhaseOf(verdict);
-  return IsWindows(phase) && phase.follows;
+  return IsWindows(phase) && (phase.follows || facts.run().ledger.steps().plan().rough);
 }
 
 bool AfterTraining(const FactFinder& facts, const LineVerdict& verdict, std::string* /*detail*/) {
@@ -169,6 +169,19 @@ const std::vector<Fact>& LineFacts() {
   return facts;
 }
 
+namespace {
+
+// Advice names the call of the program's own language.
+std::string InOwnLanguage(std::string sentence, const ReplayedRun& run) {
+  const Sites& sites = run.ledger.sites();
+  const bool python = std::any_of(sites.begin(), sites.end(), [&run](const Site& site) {
+    return run.trace.definitions().stacks.Get(site.key.stack).python.count > 0;
+  });
+  return python ? absl::StrReplaceAll(sentence, {{"vramtrack_step()", "vramtrack.step()"}}) : sentence;
+}
+
+}  // namespace
+
 void ApplyFacts(const FactFinder& facts, LineVerdict* verdict) {
   if (!verdict->leaks() && !verdict->unsure()) return;
   for (const Fact& fact : LineFacts()) {
@@ -177,14 +190,9 @@ void ApplyFacts(const FactFinder& facts, LineVerdict* verdict) {
     if (!fact.holds(facts, *verdict, &detail)) continue;
     verdict->verdict = fact.effect == Effect::kDoubt ? Verdict::kInsufficientEvidence : Verdict::kOneTime;
     verdict->reason = &fact;
-    verdict->reason_detail = std::move(detail);
+    verdict->why = InOwnLanguage(absl::StrReplaceAll(fact.sentence, {{"%", detail}}), facts.run());
     return;
   }
-}
-
-std::string ReasonOf(const LineVerdict& verdict) {
-  if (verdict.reason == nullptr) return "";
-  return absl::StrReplaceAll(verdict.reason->sentence, {{"%", verdict.reason_detail}});
 }
 
 namespace {
@@ -196,6 +204,7 @@ struct RunCase {
   const RunShape& shape;
 
   const StepPlan& plan() const { return run.ledger.steps().plan(); }
+  bool without_steps() const { return shape.steps == 0 || plan().rough; }
 };
 
 using Sentences = std::vector<std::string>;
@@ -270,7 +279,7 @@ Sentences StepsInGraphs(const RunCase& of) {
 }
 
 Sentences IdleRounds(const RunCase& of) {
-  if (of.shape.steps > 0 || of.plan().idle_rounds == 0) return {};
+  if (!of.without_steps() || of.plan().idle_rounds == 0) return {};
   return {
       absl::StrCat("the allocations repeat ", of.plan().idle_rounds,
                    " times and nothing is freed as often, which may be set-up; --step-marks periodicity takes them as "
@@ -278,8 +287,20 @@ Sentences IdleRounds(const RunCase& of) {
 }
 
 Sentences NoSteps(const RunCase& of) {
-  if (of.shape.steps > 0) return {};
+  if (!of.without_steps()) return {};
   return {"no steps were found, so growth per step is unknown; call vramtrack_step() once a step"};
+}
+
+// Even a leak in every step would not be told from set-up.
+Sentences FewSteps(const RunCase& of) {
+  if (of.shape.steps == 0 || of.shape.windows) return {};
+  Evidence every;
+  every.steps = of.shape.steps;
+  every.end = of.shape.steps - 1;
+  for (Step step = 0; step < every.end; ++step) every.left.push_back({step, 1, 1});
+  if (every.any() && JudgeEvidence(every).is_leak()) return {};
+  return {absl::StrCat(Plural(of.shape.steps, "step is", "steps are"),
+                       " too few: a leak in every step would not be told from set-up")};
 }
 
 // Fewer objects in a whole run are one-offs. Parts of the run of less than this share do not matter.
@@ -395,6 +416,7 @@ struct RunFact {
 };
 constexpr RunFact kRunFacts[] = {
     {"no_steps", NoSteps},
+    {"few_steps", FewSteps},
     {"idle_rounds", IdleRounds},
     {"untraced_blocks", UntracedBlocks},
     {"steps_in_graphs", StepsInGraphs},
@@ -409,7 +431,7 @@ std::vector<Reason> RunReasons(const ReplayedRun& run, const RunVerdicts& verdic
   std::vector<Reason> reasons;
   for (const RunFact& fact : kRunFacts) {
     for (std::string& sentence : fact.sentences({run, verdicts, shape}))
-      reasons.push_back({fact.id, std::move(sentence)});
+      reasons.push_back({fact.id, InOwnLanguage(std::move(sentence), run)});
   }
   return reasons;
 }

@@ -87,9 +87,6 @@ std::vector<Reason> RunReasons(const ReplayedRun& run, const RunVerdicts& verdic
 // Returns the ids of these facts, in order.
 std::vector<const char*> RunFactIds();
 
-// Returns the sentence of the fact that decided; "" if none did.
-std::string ReasonOf(const LineVerdict& verdict);
-
 }  // namespace vramtrack
 
 #endif  // ANALYZER_VERDICTS_FACTS_H_

@@ -148,6 +148,9 @@ void PhaseJudge::Decide(uint32_t book, Judgement* judgement) const {
   for (const Cohort& cohort : judgement->history.cohorts) kept += cohort.step > 0 ? cohort.live_objects : 0;
   if (survivors.any && survivors.posterior.is_leak()) {
     judgement->certainty = Certainty::kLeak;
+    judgement->accelerates =
+        survivors.posterior.likeliest == Model::kAccelerating ||
+        JudgeEvidence(InEqualObjects(survivors.evidence), keepers_).likeliest == Model::kAccelerating;
     return;
   }
   if (survivors.any && !survivors.posterior.is_clean() && kept > 1 && !HasStopped(growth)) {
@@ -156,7 +159,8 @@ void PhaseJudge::Decide(uint32_t book, Judgement* judgement) const {
   // What grows while its ledger does not is made up for by something else.
   const Weighed& whole = OfBook(book).growth;
   if (!growth.any || judgement->gain() <= 0 || !whole.any || whole.posterior.is_clean()) return;
-  if (growth.posterior.is_leak()) {
+  const Prior prior;
+  if (growth.log_odds + std::log(prior.replaced) > std::log(prior.odds)) {
     judgement->certainty = Certainty::kLeak;
     judgement->replaced = true;
   } else if (judgement->certainty == Certainty::kClean && !growth.posterior.is_clean() &&

@@ -31,7 +31,8 @@ struct Weighed {
 
 struct Judgement {
   Certainty certainty = Certainty::kClean;
-  bool replaced = false;  // growth decided: objects are replaced by larger ones, or by more of them
+  bool accelerates = false;  // a leak of survivors whose rate grows
+  bool replaced = false;     // growth decided: objects are replaced by larger ones, or by more of them
   Weighed survivors, growth;
   // The following are of the evidence that decided. Steps are indices into all steps of the run.
   StepSpan tested, leaking;  // the steps that were judged; from the first one on that leaks

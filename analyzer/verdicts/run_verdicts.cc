@@ -113,6 +113,7 @@ class RunJudge {
       (Leaks(own) ? leaking : own.certainty == Certainty::kUnsure ? suspect : clean).push_back(site);
     }
     if (leaking.empty() && suspect.empty()) return;
+    verdict->each = !verdict->judgement.replaced && suspect.empty() && clean.empty();
     std::vector<SiteIndex> some = leaking;
     if (Leaks(verdict->judgement) || leaking.empty()) some.insert(some.end(), suspect.begin(), suspect.end());
     if (some.size() == verdict->parts.size()) return;
@@ -121,6 +122,7 @@ class RunJudge {
     if (of_some.certainty < verdict->judgement.certainty) return;
     // Stacks that leave too little to be judged alone may leak together, too.
     if (Leaks(verdict->judgement) && Leaks(judge.Judge(clean, book))) return;
+    verdict->each = !of_some.replaced && some == leaking;
     verdict->parts = std::move(some);
     verdict->judgement = std::move(of_some);
   }
@@ -163,6 +165,7 @@ class RunJudge {
         LineVerdict& first = (*lines)[*std::max_element(members.begin(), members.end(), gains_more)];
         first.unit = unit;
         first.parts = std::move(parts);
+        first.each = false;
         first.judgement = std::move(judgement);
         any = true;
       }
@@ -186,8 +189,7 @@ class RunJudge {
     if (Leaks(judgement)) {
       if (!vramtrack::IsMaterial(verdict, run_)) return Verdict::kMinorLeak;
       if (judgement.replaced) return Verdict::kGrowingBuffer;
-      return judgement.survivors.posterior.likeliest == Model::kAccelerating ? Verdict::kAcceleratingLeak
-                                                                             : Verdict::kLeak;
+      return judgement.accelerates ? Verdict::kAcceleratingLeak : Verdict::kLeak;
     }
     const bool filled = judgement.growth.any && (judgement.growth.posterior.alternative == Model::kFilled ||
                                                  judgement.growth.posterior.alternative == Model::kFilling);
@@ -278,7 +280,7 @@ class RunJudge {
       own.leaking = judgement.leaking;
       own.longest_life = judgement.longest_life;
       own.replaced = judgement.replaced;
-      own.joint = line.parts.size() > 1;
+      own.joint = line.parts.size() > 1 && !line.each;
       own.period = judgement.rate.period;
     }
   }

@@ -36,8 +36,9 @@ std::string VerdictsOf(ProcessFindings findings) {
   report.sites = std::move(whole.sites);
   report.ranking = std::move(whole.ranking);
   report.verdict_counts = std::move(whole.verdict_counts);
-  report.further_steps_needed = whole.further_steps_needed;
-  report.unsure = std::move(whole.unsure);
+  report.reasons = std::move(whole.reasons);
+  report.pinned_growth = std::move(whole.pinned_growth);
+  report.handle_growth = std::move(whole.handle_growth);
   for (ReportDevice& of : whole.devices) {
     ReportDevice device;
     device.index = of.index;
@@ -46,7 +47,6 @@ std::string VerdictsOf(ProcessFindings findings) {
     device.end = of.end;
     device.last_step = of.last_step;
     device.growth = of.growth;
-    device.unexplained_growth = of.unexplained_growth;
     device.unattributed_bytes = of.unattributed_bytes;
     report.devices.push_back(std::move(device));
   }

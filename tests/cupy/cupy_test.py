@@ -62,19 +62,19 @@ def test_leak(tools):
 
 def test_twin(tools):
     out, told = run(*tools, "kept_arrays.py", "dropped")
-    say(told["answer"] == "no_leak" and not told["unsure"], "no leak: %s %s" % (told["answer"], told["unsure"]))
+    say(told["answer"] == "no_leak" and not told["reasons"], "no leak: %s %s" % (told["answer"], told["reasons"]))
     same_bytes(out, told)
 
 
 def test_untold(tools):
     _, told = run(*tools, "kept_arrays.py", "kept", "untold")
     say(told["answer"] == "not_enough_evidence", "without the hook there is no verdict: %s" % told["answer"])
-    say(any("vramtrack.trace_cupy()" in why for why in told["unsure"]), "but advice: %s" % told["unsure"])
+    say(any("vramtrack.trace_cupy()" in why["text"] for why in told["reasons"]), "but advice: %s" % told["reasons"])
 
 
 def test_threads(tools):
     out, told = run(*tools, "consumers.py")
-    say(told["answer"] == "no_leak", "no leak: %s %s" % (told["answer"], told["unsure"]))
+    say(told["answer"] == "no_leak", "no leak: %s %s" % (told["answer"], told["reasons"]))
     same_bytes(out, told)
 
 

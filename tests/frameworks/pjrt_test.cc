@@ -101,7 +101,7 @@ TEST(Pjrt, ReportNamesTheLeakAndAddsUp) {
   ASSERT_EQ(device.other_owners.size(), 1u);
   EXPECT_EQ(device.other_owners[0].second, device.peak.device_used - device.peak.live);
   EXPECT_FALSE(device.fragmentation.refused.empty());
-  EXPECT_TRUE(report->unsure.empty()) << report->unsure[0];
+  EXPECT_TRUE(report->reasons.empty()) << report->reasons[0].text;
   ASSERT_TRUE(device.growth);
   EXPECT_FALSE(device.growth->steps_to_oom) << "how much the pool may take is not known";
 }

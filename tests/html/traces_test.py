@@ -90,7 +90,7 @@ class Traces(PageCase):
                           self.see("#view-%s .growth caption" % view))
             rows = self.browser.evaluate("[...document.querySelector('#view-%s .growth table').tBodies[0].rows]"
                                          ".map((row) => [...row.cells].map((cell) => cell.innerText.trim()))" % view)
-            for text in ("leak", largest["line"], largest["function"], *largest["sites"]):
+            for text in ("leak", largest["line"], largest["function"], *largest["sites"][:4]):
                 self.assertIn(text, rows[0][0])
             self.assertEqual(rows[0][1:3], [in_mib(largest["bytes"]), in_mib(largest["bytes_per_step"])])
             self.assertIn("odds of a leak", rows[0][3])

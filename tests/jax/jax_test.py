@@ -79,7 +79,7 @@ def test_leak(tools):
 
 def test_clean(tools):
     _, told = tools.report("donated.py")
-    say(told["answer"] == "no_leak" and not told["unsure"], "no leak: %s %s" % (told["answer"], told["unsure"]))
+    say(told["answer"] == "no_leak" and not told["reasons"], "no leak: %s %s" % (told["answer"], told["reasons"]))
 
 
 def test_out_of_memory(tools):

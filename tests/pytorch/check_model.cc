@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "analyzer/findings/core/device_findings.h"
 #include "analyzer/findings/core/step_plan.h"
 #include "analyzer/fragmentation/torch_allocator/peak_segments.h"
 #include "analyzer/fragmentation/torch_allocator/what_if.h"
@@ -38,7 +37,7 @@ int Main(int argc, char** argv) {
   LedgerOptions options;
   PeakSegments segments(first, {});
   for (const Scope& scope : first.scopes()) {
-    if (scope.level == Level::kFramework) segments.Record(scope.device, DeviceTotalBytes(**trace, first, scope.device));
+    if (scope.level == Level::kFramework) segments.Record(scope.device, first.DeviceBytes(scope.device));
   }
   options.observers = {&segments};
   Ledger second(**trace, plan, options);

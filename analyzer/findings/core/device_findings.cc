@@ -185,7 +185,7 @@ uint64_t LeftBytes(uint64_t total, const OutOfMemory& failed, uint64_t used) {
 
 }  // namespace
 
-std::optional<uint64_t> DeviceFreeBytes(const Trace& trace, const Ledger& ledger, const OutOfMemory& failed) {
+std::optional<uint64_t> DeviceFreeBytes(const Ledger& ledger, const OutOfMemory& failed) {
   const uint64_t total = ledger.DeviceBytes(failed.device);
   if (total == 0) return std::nullopt;
   return LeftBytes(total, failed, failed.usage.reserved);

@@ -46,7 +46,7 @@ LevelSeries LevelsOf(const ProcessAnalysis& analysis, const Scope& scope, Device
 
 // Returns the free bytes of the device at the failure, in whole pages and without what a framework's allocator cannot
 // use; none if the size of the device is unknown.
-std::optional<uint64_t> DeviceFreeBytes(const Trace& trace, const Ledger& ledger, const OutOfMemory& failed);
+std::optional<uint64_t> DeviceFreeBytes(const Ledger& ledger, const OutOfMemory& failed);
 
 // Describes a failed allocation, without its stack and live sites.
 ReportOom DescribeOutOfMemory(const Trace& trace, const Ledger& ledger, const RunShape& run, const OutOfMemory& failed);

@@ -307,6 +307,7 @@ class Planner {
     if (any_steps) return Lay(choice);
     PlanWindows(ledger);
     if (!plan_.windows) TakeFewMarks();
+    if (!plan_.has_steps()) PlanRoughWindows(ledger);
   }
 
   // Too few calls of vramtrack_step to tell anything from, but nothing else is known either.
@@ -318,10 +319,23 @@ class Planner {
 
   void PlanWindows(const Ledger& ledger) {
     const uint64_t bytes = WorkBytes(ledger);
-    size_t most = kMostWindows;
-    if (window_bytes_ != 0) most = static_cast<size_t>(std::min<uint64_t>(bytes / window_bytes_ + 1, 1u << 20));
+    WindowLimits limits = kWindows;
+    if (window_bytes_ != 0) limits.most = static_cast<size_t>(std::min<uint64_t>(bytes / window_bytes_ + 1, 1u << 20));
+    TakeWindows(limits, bytes);
+  }
+
+  // Of whatever is allocated, to see who grows.
+  void PlanRoughWindows(const Ledger& ledger) {
+    uint64_t bytes = 0;
+    for (const Site& site : ledger.sites()) bytes += IsSegmentSite(site) ? 0 : site.bytes_allocated;
+    TakeWindows(kRoughWindows, bytes);
+    plan_.rough = plan_.windows;
+  }
+
+  // `bytes`: what is allocated in all windows.
+  void TakeWindows(const WindowLimits& limits, uint64_t bytes) {
     const RunClock& clock = found_.clock();
-    const std::vector<uint64_t> cuts = CutIntoWindows(clock, clock.begin(), clock.end(), most);
+    const std::vector<uint64_t> cuts = CutIntoWindows(clock, clock.begin(), clock.end(), limits);
     if (cuts.empty() || bytes < cuts.size() + 1) return;
     plan_.windows = true;
     plan_.window_bytes = window_bytes_ != 0 ? window_bytes_ : bytes / (cuts.size() + 1);
