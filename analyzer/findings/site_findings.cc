@@ -72,7 +72,7 @@ ReportSite DescribeGroup(ProcessAnalysis& analysis, const SiteGroup& group) {
   site.device = NumberOf(first.key.device);
   if (verdict.onset_step) site.onset_step = static_cast<int64_t>(analysis.run().NumberOf(*verdict.onset_step));
   if (const LineVerdict* line = analysis.LineOf(group.sites[0])) {
-    if (line->judgement.decisive().any) site.odds = std::min(1e9, std::exp(line->judgement.decisive().log_odds));
+    if (line->judgement.decisive().any) site.odds = std::min(1e9, std::exp(line->judgement.log_odds()));
     if (verdict.verdict == Verdict::kInsufficientEvidence) site.reason = ReasonId(*line);
   }
   site.frames = group.frames;

@@ -77,19 +77,31 @@ Evidence EvidenceOfGrowth(const std::vector<uint64_t>& levels) {
     floor = before;
   }
   std::reverse(rises.begin(), rises.end());
-  // Falls: steps with higher levels since the level was last as low, on a stack of rising levels.
-  std::vector<size_t> lower;
+  // Falls: steps with higher levels since the level was last as low, on a stack of rising levels. A fall releases what
+  // was added since then if it undoes at least half of it.
+  struct Lower {
+    size_t step;
+    uint64_t highest;  // level since then
+  };
+  std::vector<Lower> lower;
   size_t falls = 0, last = 0;
   for (size_t i = 0; i < levels.size(); ++i) {
     const bool falls_here = i > 0 && levels[i] < levels[i - 1];
-    while (!lower.empty() && levels[lower.back()] > levels[i]) lower.pop_back();
-    if (falls_here && !lower.empty()) {
-      const Step age = static_cast<Step>(i - 1 - lower.back());
-      evidence.longest = std::max(evidence.longest, age);
-      ++falls;
-      last = i;
+    uint64_t highest = levels[i];
+    while (!lower.empty() && levels[lower.back().step] > levels[i]) {
+      highest = std::max(highest, lower.back().highest);
+      lower.pop_back();
     }
-    lower.push_back(i);
+    if (!lower.empty()) {
+      Lower& since = lower.back();
+      since.highest = std::max(since.highest, highest);
+      if (falls_here && 2 * (since.highest - levels[i]) >= since.highest - levels[since.step]) {
+        evidence.longest = std::max(evidence.longest, static_cast<Step>(i - 1 - since.step));
+        ++falls;
+        last = i;
+      }
+    }
+    lower.push_back({i, levels[i]});
   }
   evidence.drops = falls >= rises.size();
   evidence.releases = static_cast<double>(falls);

@@ -604,6 +604,10 @@ class SurvivorModel {
 
 bool Posterior::is_leak(const Prior& prior) const { return log_odds > std::log(prior.odds); }
 bool Posterior::is_clean(const Prior& prior) const { return log_odds < -std::log(prior.odds); }
+bool Posterior::accelerates(const Prior& prior) const {
+  const auto weight = [this](Model model) { return log_weight[static_cast<size_t>(model)]; };
+  return weight(Model::kAccelerating) - weight(Model::kLeak) > std::log(prior.odds);
+}
 
 Posterior JudgeEvidence(const Evidence& evidence, double keepers, const Prior& prior) {
   return SurvivorModel(evidence, prior).Judge(keepers);

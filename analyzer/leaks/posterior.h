@@ -36,6 +36,8 @@ struct Posterior {
 
   bool is_leak(const Prior& prior = {}) const;
   bool is_clean(const Prior& prior = {}) const;
+  // Of a leak: surely not at one rate.
+  bool accelerates(const Prior& prior = {}) const;
 };
 
 // Returns the odds of a leak. `evidence.any()` must hold. `keepers`: how many lines of the run keep something after

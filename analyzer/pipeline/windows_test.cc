@@ -3,6 +3,7 @@
 // Tests of jobs without steps: a service that answers requests of many kinds at random times.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
@@ -107,13 +108,27 @@ TEST(Windows, WithoutALeakNoneIsClaimed) {
   }
 }
 
-TEST(Windows, AFewAllocationsMakeNone) {
+TEST(Windows, AFewAllocationsDecideNothing) {
   for (const int requests : {0, 1, 10}) {
     const Report report = ReportOn({Serve(requests, 0, 1).trace});
-    EXPECT_EQ(report.steps.unit, StepUnit::kStep);
-    EXPECT_EQ(report.steps.count, 0u);
     EXPECT_TRUE(report.ranking.empty());
+    EXPECT_TRUE(std::any_of(report.reasons.begin(), report.reasons.end(), [](const ReportReason& reason) {
+      return reason.id == "no_steps" || reason.id == "few_allocations";
+    }));
   }
+}
+
+// They still show who grows.
+TEST(Windows, FewAllocationsNameASuspect) {
+  const Report report = ReportOn({Serve(40, 1, 1).trace});
+  EXPECT_EQ(AnswerOf(report), Answer::kNotEnough);
+  ASSERT_FALSE(report.devices.empty());
+  ASSERT_TRUE(report.devices[0].growth && report.devices[0].growth->ledger);
+  const ReportGrowthLedger& ledger = *report.devices[0].growth->ledger;
+  ASSERT_FALSE(ledger.lines.empty());
+  EXPECT_EQ(ledger.lines[0].verdict, Verdict::kInsufficientEvidence);
+  EXPECT_GT(ledger.lines[0].per_step, 0);
+  EXPECT_GE(report.reasons.size(), 2u);
 }
 
 // Of which one is half as long, so that its windows would be half as large.

@@ -287,8 +287,13 @@ Sentences IdleRounds(const RunCase& of) {
 }
 
 Sentences NoSteps(const RunCase& of) {
-  if (!of.without_steps()) return {};
+  if (of.shape.steps > 0) return {};
   return {"no steps were found, so growth per step is unknown; call vramtrack_step() once a step"};
+}
+
+Sentences FewAllocations(const RunCase& of) {
+  if (!of.plan().rough) return {};
+  return {"no steps were found, and too little is allocated to do without them; call vramtrack_step() once a step"};
 }
 
 // Even a leak in every step would not be told from set-up.
@@ -415,14 +420,9 @@ struct RunFact {
   Sentences (*sentences)(const RunCase& of);
 };
 constexpr RunFact kRunFacts[] = {
-    {"no_steps", NoSteps},
-    {"few_steps", FewSteps},
-    {"idle_rounds", IdleRounds},
-    {"untraced_blocks", UntracedBlocks},
-    {"steps_in_graphs", StepsInGraphs},
-    {"uncovered", Uncovered},
-    {"kept_outside_steps", KeptOutsideSteps},
-    {"rising_peaks", RisingPeaks},
+    {"no_steps", NoSteps},       {"few_allocations", FewAllocations},      {"few_steps", FewSteps},
+    {"idle_rounds", IdleRounds}, {"untraced_blocks", UntracedBlocks},      {"steps_in_graphs", StepsInGraphs},
+    {"uncovered", Uncovered},    {"kept_outside_steps", KeptOutsideSteps}, {"rising_peaks", RisingPeaks},
 };
 
 }  // namespace

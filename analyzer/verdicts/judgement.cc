@@ -149,8 +149,7 @@ void PhaseJudge::Decide(uint32_t book, Judgement* judgement) const {
   if (survivors.any && survivors.posterior.is_leak()) {
     judgement->certainty = Certainty::kLeak;
     judgement->accelerates =
-        survivors.posterior.likeliest == Model::kAccelerating ||
-        JudgeEvidence(InEqualObjects(survivors.evidence), keepers_).likeliest == Model::kAccelerating;
+        survivors.posterior.accelerates() || JudgeEvidence(InEqualObjects(survivors.evidence), keepers_).accelerates();
     return;
   }
   if (survivors.any && !survivors.posterior.is_clean() && kept > 1 && !HasStopped(growth)) {
@@ -160,9 +159,12 @@ void PhaseJudge::Decide(uint32_t book, Judgement* judgement) const {
   const Weighed& whole = OfBook(book).growth;
   if (!growth.any || judgement->gain() <= 0 || !whole.any || whole.posterior.is_clean()) return;
   const Prior prior;
-  if (growth.log_odds + std::log(prior.replaced) > std::log(prior.odds)) {
+  // What keeps most of its objects leaves them behind.
+  const bool replaced = !survivors.any || growth.evidence.drops || survivors.evidence.drops;
+  if (growth.log_odds + (replaced ? std::log(prior.replaced) : 0) > std::log(prior.odds)) {
     judgement->certainty = Certainty::kLeak;
-    judgement->replaced = true;
+    judgement->replaced = replaced;
+    judgement->by_growth = true;
   } else if (judgement->certainty == Certainty::kClean && !growth.posterior.is_clean() &&
              judgement->rises > judgement->falls + 1) {
     judgement->certainty = Certainty::kUnsure;

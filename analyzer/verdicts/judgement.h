@@ -32,7 +32,8 @@ struct Weighed {
 struct Judgement {
   Certainty certainty = Certainty::kClean;
   bool accelerates = false;  // a leak of survivors whose rate grows
-  bool replaced = false;     // growth decided: objects are replaced by larger ones, or by more of them
+  bool by_growth = false;    // what was held at quiet moments decided
+  bool replaced = false;     // so did it, and objects are replaced by larger ones, or by more of them
   Weighed survivors, growth;
   // The following are of the evidence that decided. Steps are indices into all steps of the run.
   StepSpan tested, leaking;  // the steps that were judged; from the first one on that leaks
@@ -52,6 +53,7 @@ struct Judgement {
   SiteHistory history;  // of the phase
 
   const Weighed& decisive() const { return replaced ? growth : survivors; }
+  double log_odds() const { return by_growth || replaced ? growth.log_odds : survivors.log_odds; }
 };
 
 // Returns the quietest of `levels` in each of at most twelve windows of equal length after the first `warmup` of them.

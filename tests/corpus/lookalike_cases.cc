@@ -76,7 +76,7 @@ std::vector<Case> LookalikeCases() {
       Lookalike("L5", "cache", "a cache of plans", {Handles(schema::FFT_PLAN).Novel(64), Driver(2 * kMiB).Novel(64)},
                 {"sublinear", "one_time"}),
       Lookalike("L12", "cache", "an arena that doubles", {Driver(32 * kMiB).Doubling().Growing(1)},
-                {"sublinear", "one_time"}),
+                {"sublinear", "one_time", "insufficient_evidence"}),
       Lookalike("L19", "cache", "a cache of 32 with turnover", {Blocks(2 * kMiB).Chance(.7).Lives(Life::kCapacity, 32)},
                 {"steady", "sublinear", "insufficient_evidence"}),
       Lookalike("L7", "phase", "predictions are kept until the phase of 25 steps ends",

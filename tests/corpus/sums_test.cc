@@ -61,7 +61,7 @@ Complaints Wrong(const Report& report) {
   const auto add = [&wrong](Complaints more) { wrong.insert(wrong.end(), more.begin(), more.end()); };
   for (const ReportSite& site : report.sites) add(Contradictions(site));
   for (const ReportDevice& device : report.devices) {
-    if (device.growth) add(Sums(device.growth->ledger));
+    if (device.growth && device.growth->ledger) add(Sums(*device.growth->ledger));
   }
   if (report.pinned_growth) add(Sums(*report.pinned_growth));
   if (report.handle_growth) add(Sums(*report.handle_growth));
@@ -96,7 +96,8 @@ TEST(Sums, AddUpInEveryCase) {
     sites += report.sites.size();
     leaks += static_cast<size_t>(
         std::count_if(report.sites.begin(), report.sites.end(), [](const ReportSite& site) { return IsLeak(site); }));
-    for (const ReportDevice& device : report.devices) grown += device.growth && device.growth->ledger.grown > 0;
+    for (const ReportDevice& device : report.devices)
+      grown += device.growth && device.growth->ledger && device.growth->ledger->grown > 0;
     for (const std::string& what : complaints) {
       wrong.push_back(runs[i].id + ", seed " + std::to_string(runs[i].options.seed % 100) + ": " + what);
     }

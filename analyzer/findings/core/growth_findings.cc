@@ -86,7 +86,7 @@ ReportGrowthLine DescribeLine(const ProcessAnalysis& analysis, const LineGrowth&
     line.why = verdict.unsure() ? WhyNotSure(verdict) : "";
   }
   line.verdict = verdict.verdict;
-  if (judgement.decisive().any) line.odds = std::min(kMostOdds, std::exp(judgement.decisive().log_odds));
+  if (judgement.decisive().any) line.odds = std::min(kMostOdds, std::exp(judgement.log_odds()));
   line.reason = ReasonId(verdict);
   std::set<size_t> groups;
   for (const SiteIndex site : verdict.line.sites) {
