@@ -86,7 +86,7 @@ struct WindowLimits {
   double work;  // events in a window
 };
 constexpr WindowLimits kWindows = {100, 32, 8};
-// Windows that show who grows, but are no evidence of how long.
+// Windows that show who grows, but prove nothing.
 constexpr WindowLimits kRoughWindows = {32, 6, 1};
 
 // Divides the part [begin, end) of the run into windows of equal work and active time, and returns the cuts; empty if

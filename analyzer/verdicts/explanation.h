@@ -21,7 +21,7 @@ std::string WhyNotSure(const LineVerdict& verdict);
 // verdicts.
 std::string ReasonId(const LineVerdict& verdict);
 
-// Returns what a site did that is no part of a finding.
+// Returns what a site did that belongs to no finding.
 std::string ExplainClean(Verdict verdict, const SiteHistory& history, const RunShape& run);
 
 }  // namespace vramtrack

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -163,7 +164,7 @@ const std::vector<Fact>& LineFacts() {
        "steps are known only by repeated allocations, so this may be one loop that grows until it ends, like the cache "
        "of one generated text; call vramtrack_step() once a request"},
       {"inputs", Effect::kDoubt, WithInputs,
-       "most of what the steps allocate grows alike, as when inputs become longer or more"},
+       "what the steps allocate before it grows alike, as when inputs become longer or more"},
       {"made_up_for", Effect::kDoubt, MadeUpFor, "older memory is freed at the same rate, so this may take its place"},
   };
   return facts;
@@ -296,7 +297,7 @@ Sentences FewAllocations(const RunCase& of) {
   return {"no steps were found, and too little is allocated to do without them; call vramtrack_step() once a step"};
 }
 
-// Even a leak in every step would not be told from set-up.
+// Even a leak in every step would look like set-up.
 Sentences FewSteps(const RunCase& of) {
   if (of.shape.steps == 0 || of.shape.windows) return {};
   Evidence every;
@@ -305,7 +306,7 @@ Sentences FewSteps(const RunCase& of) {
   for (Step step = 0; step < every.end; ++step) every.left.push_back({step, 1, 1});
   if (every.any() && JudgeEvidence(every).is_leak()) return {};
   return {absl::StrCat(Plural(of.shape.steps, "step is", "steps are"),
-                       " too few: a leak in every step would not be told from set-up")};
+                       " too few: a leak in every step would look like set-up")};
 }
 
 // Fewer objects in a whole run are one-offs. Parts of the run of less than this share do not matter.
@@ -459,6 +460,7 @@ void FactFinder::LookAt(const std::vector<LineVerdict>& verdicts) {
   shrunk_.clear();
   leaked_.clear();
   regular_.clear();
+  std::set<SiteIndex> leaking;
   for (const LineVerdict& verdict : verdicts) {
     const Judgement& judgement = verdict.judgement;
     const size_t moves = judgement.windows.empty() ? 0 : judgement.windows.size() - 1;
@@ -468,12 +470,13 @@ void FactFinder::LookAt(const std::vector<LineVerdict>& verdicts) {
     } else if (judgement.rises == 0 && moves >= kFewestMoves && 4 * static_cast<size_t>(judgement.falls) >= 3 * moves) {
       shrunk_[verdict.line.book] -= judgement.gain();
     }
-    if (verdict.leaks()) continue;
-    for (const SiteIndex site : verdict.line.sites) {
-      if (2 * uint64_t{run_.histories.history(site).birth_steps} < PhaseOf(verdict).steps.size()) continue;
-      const Sizes sizes = SizesOf({site});
-      if (sizes.bytes > 0) regular_[verdict.line.book].push_back(sizes);
-    }
+    if (verdict.leaks()) leaking.insert(verdict.parts.begin(), verdict.parts.end());
+  }
+  for (const SiteIndex site : run_.ledger.sites().indices()) {
+    if (leaking.count(site) > 0) continue;
+    if (2 * uint64_t{run_.histories.history(site).birth_steps} < run_.ledger.steps().step()) continue;
+    const Sizes sizes = SizesOf({site});
+    if (sizes.bytes > 0) regular_[run_.growth.BookOf(site)].push_back({site, sizes});
   }
 }
 
@@ -526,10 +529,18 @@ bool FactFinder::GrowsWithInputs(const LineVerdict& verdict) const {
   const bool by_size = verdict.judgement.by_size();
   const double grown = (by_size ? own.bytes : own.numbers) - 1;
   if (grown <= 0) return false;
+  // Sites are numbered by their first allocation: what comes before the objects may decide their size, but not the
+  // other way round.
+  const SiteIndex first = *std::min_element(verdict.parts.begin(), verdict.parts.end());
   size_t along = 0;
-  for (const Sizes& other : found->second) along += (by_size ? other.bytes : other.numbers) - 1 >= kGrowsAlong * grown;
-  return found->second.size() >= kFewestAlong &&
-         static_cast<double>(along) > kMost * static_cast<double>(found->second.size());
+  bool before = false;
+  for (const Regular& other : found->second) {
+    const double also = (by_size ? other.sizes.bytes : other.sizes.numbers) - 1;
+    if (also < kGrowsAlong * grown) continue;
+    ++along;
+    before |= other.site < first;
+  }
+  return before && along >= kFewestAlong;
 }
 
 double FactFinder::LostShare(const LineVerdict& verdict) const {

@@ -39,7 +39,8 @@ class FactFinder {
   // Returns the bytes by which lines of the book that fall steadily shrank, and by which its leaks grew.
   double ShrunkIn(uint32_t book) const;
   double LeakedIn(uint32_t book) const;
-  // Returns whether the sizes, or the numbers, of most of what steps allocate grow along with the verdict's objects.
+  // Returns whether the sizes, or the numbers, of what steps allocate before the verdict's objects grow along with
+  // them.
   bool GrowsWithInputs(const LineVerdict& verdict) const;
   double LostShare(const LineVerdict& verdict) const;
 
@@ -47,13 +48,17 @@ class FactFinder {
   struct Sizes {
     double bytes = 0, numbers = 0;  // late over early; 0: unknown
   };
+  struct Regular {
+    SiteIndex site;
+    Sizes sizes;
+  };
   Sizes SizesOf(const std::vector<SiteIndex>& sites) const;
 
   const ReplayedRun& run_;
   const std::vector<RunPhase>& phases_;
   bool works_on_ = false, lasts_longer_ = false;
-  std::map<uint32_t, double> shrunk_, leaked_;      // by book
-  std::map<uint32_t, std::vector<Sizes>> regular_;  // lines that allocate in most steps, by book
+  std::map<uint32_t, double> shrunk_, leaked_;        // by book
+  std::map<uint32_t, std::vector<Regular>> regular_;  // sites that allocate in most steps, by book
 };
 
 enum class Effect : uint8_t {
