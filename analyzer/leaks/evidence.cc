@@ -66,8 +66,9 @@ Evidence InEqualObjects(Evidence evidence) {
   return evidence;
 }
 
-Evidence EvidenceOfGrowth(const std::vector<uint64_t>& levels) {
+Evidence EvidenceOfGrowth(const std::vector<uint64_t>& levels, Step bin_steps) {
   Evidence evidence;
+  evidence.width = bin_steps;
   evidence.steps = static_cast<Step>(levels.size());
   SurvivorSeries rises;
   uint64_t floor = levels.empty() ? 0 : levels.back();

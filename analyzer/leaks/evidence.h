@@ -15,6 +15,7 @@
 namespace vramtrack {
 
 struct Evidence {
+  Step width = 1;       // of the run's steps, in one of these
   Step steps = 0;       // complete steps
   Step end = 0;         // survivors of the steps before this one are older than anything that was freed
   Step longest = 0;     // the longest life of an object that was freed, in steps
@@ -42,7 +43,7 @@ Evidence InEqualObjects(Evidence evidence);
 // Returns the evidence of growth. `levels`: what is held at the quietest moment of each step, or of each bin of
 // `bin_steps` steps. A rise of the level that is never undone is a survivor; a fall releases what was added since the
 // level was last as low. Steps of the result are bins.
-Evidence EvidenceOfGrowth(const std::vector<uint64_t>& levels);
+Evidence EvidenceOfGrowth(const std::vector<uint64_t>& levels, Step bin_steps = 1);
 
 }  // namespace vramtrack
 

@@ -132,6 +132,17 @@ class SurvivorModel {
     std::vector<size_t> burst;  // of each, an index of kBursts
   };
 
+  struct Pattern {
+    double log_prior = 0;
+    std::vector<uint32_t> misses;
+  };
+
+  struct Rhythm {
+    double log_prior = 0;
+    std::vector<uint32_t> hits, misses;  // before each edge
+    std::vector<double> log_widths;      // of the gaps of all hits
+  };
+
   size_t bins() const { return edges_.size() - 1; }
   Step StepOf(Step condensed) const { return condensed * group_; }
 
@@ -309,21 +320,19 @@ class SurvivorModel {
 
   // Patterns that repeat, with the steps before each edge that they do not predict.
   void MakePatterns() {
-    std::vector<Step> at;
     for (Step t = 0; t < end_; ++t) {
-      if (filled_[t] > 0) at.push_back(t);
+      if (filled_[t] > 0) at_.push_back(t);
     }
-    if (at.empty()) return;
+    if (at_.empty()) return;
     std::vector<uint32_t> numbers;
-    for (const Step t : at) numbers.push_back(filled_[t]);
+    for (const Step t : at_) numbers.push_back(filled_[t]);
     std::sort(numbers.begin(), numbers.end());
-    uint32_t usual = 0;
     for (size_t i = 0, most = 0; i < numbers.size();) {
       const size_t same =
           static_cast<size_t>(std::upper_bound(numbers.begin(), numbers.end(), numbers[i]) - numbers.begin()) - i;
       if (same > most) {
         most = same;
-        usual = numbers[i];
+        usual_ = numbers[i];
       }
       i += same;
     }
@@ -331,15 +340,15 @@ class SurvivorModel {
     const Step longest = std::max<Step>(1, end_ / 2);
     std::vector<Step> periods;
     for (Step p = 1; p <= std::min(kLongestPeriod, longest); ++p) periods.push_back(p);
-    for (size_t i = at.size() > kLatestGaps ? at.size() - kLatestGaps : 1; i < at.size(); ++i) {
-      if (at[i] - at[i - 1] <= longest) periods.push_back(at[i] - at[i - 1]);
+    for (size_t i = at_.size() > kLatestGaps ? at_.size() - kLatestGaps : 1; i < at_.size(); ++i) {
+      if (at_[i] - at_[i - 1] <= longest) periods.push_back(at_[i] - at_[i - 1]);
     }
     std::sort(periods.begin(), periods.end());
     periods.erase(std::unique(periods.begin(), periods.end()), periods.end());
     for (const Step p : periods) {
-      const Step phase = at.back() % p;
+      const Step phase = at_.back() % p;
       const double share = p == 1 ? 0.5 : 0.5 / p / std::log(std::max<Step>(3, longest));
-      AddPattern(std::log(kSinglePattern * share / p / slots_), [&](Step t) { return t % p == phase ? usual : 0; });
+      AddPattern(std::log(kSinglePattern * share / p / slots_), [&](Step t) { return t % p == phase ? usual_ : 0; });
     }
     for (Step p = 2; p <= std::min(kLongestSequence, end_ / 3); ++p) {
       // What most repetitions of the later half have.
@@ -361,7 +370,7 @@ class SurvivorModel {
       AddPattern(std::log((1 - kSinglePattern - kRhythm) / (p * (p + 1.0))) - p * std::log1p(slots_),
                  [&](Step t) { return sequence[t % p]; });
     }
-    for (const double uneven : kUneven) AddRhythm(at, usual, uneven);
+    for (const double uneven : kUneven) rhythms_.push_back(RhythmOf(std::vector<double>(bins(), 1), uneven));
   }
 
   template <typename Expected>
@@ -377,56 +386,73 @@ class SurvivorModel {
     patterns_.push_back(std::move(pattern));
   }
 
-  // The same number of objects at gaps that are uniform about their mean. A gap that is too long or too short is a
-  // miss.
-  void AddRhythm(const std::vector<Step>& at, uint32_t usual, double uneven) {
-    if (at.size() <= kFewestGaps) return;
-    const size_t half = at.size() / 2;
-    const double gap = static_cast<double>(at.back() - at[half]) / static_cast<double>(at.size() - 1 - half);
-    const auto shortest = static_cast<Step>(std::ceil(gap * (1 - uneven))),
-               longest = static_cast<Step>(std::floor(gap * (1 + uneven)));
-    if (longest <= shortest) return;
+  // The same number of objects at gaps that are uniform about their mean, on a clock that runs as `shape` says: for a
+  // cache ever more slowly. A gap that is too long or too short is a miss. Empty if there are too few gaps.
+  Rhythm RhythmOf(const std::vector<double>& shape, double uneven) const {
     Rhythm rhythm;
+    if (at_.size() <= kFewestGaps) return rhythm;
+    std::vector<double> clock(edges_.size(), 0);  // at each edge
+    for (size_t bin = 0; bin < bins(); ++bin)
+      clock[bin + 1] = clock[bin] + shape[bin] * (edges_[bin + 1] - edges_[bin]);
+    const auto now = [&](Step t) {
+      const size_t bin = static_cast<size_t>(std::upper_bound(edges_.begin(), edges_.end(), t) - edges_.begin()) - 1;
+      return bin >= bins() ? clock.back() : clock[bin] + shape[bin] * (t - edges_[bin]);
+    };
+    const size_t half = at_.size() / 2;
+    const double gap = (now(at_.back()) - now(at_[half])) / static_cast<double>(at_.size() - 1 - half);
+    const double shortest = gap * (1 - uneven), longest = gap * (1 + uneven);
+    if (longest - shortest < shape.back()) return rhythm;
     rhythm.log_prior = std::log(kRhythm / std::size(kUneven) * uneven / std::log(std::max<Step>(3, end_))) - log_slots_;
-    rhythm.log_width = std::log(longest - shortest + 1);
     rhythm.hits.assign(edges_.size(), 0);
     rhythm.misses.assign(edges_.size(), 0);
-    Step last = at[0];
-    for (size_t bin = 0; bin < bins(); ++bin) {
+    rhythm.log_widths.assign(edges_.size(), 0);
+    double last = now(at_[0]);
+    uint32_t overdue = 0;
+    for (size_t bin = 0, next = 0; bin < bins(); ++bin) {
       uint32_t hits = rhythm.hits[bin], misses = rhythm.misses[bin];
-      for (Step t = edges_[bin]; t < edges_[bin + 1]; ++t) {
-        if (filled_[t] > 0) {
-          const Step since = t - last;
-          const bool right = filled_[t] == usual && (t == at[0] || (shortest <= since && since <= longest));
-          (right ? hits : misses) += 1;
-          last = t;
-        } else if (t > last + longest && (t - last) % longest == 0) {
+      double log_widths = rhythm.log_widths[bin];
+      for (; next < at_.size() && at_[next] < edges_[bin + 1]; ++next) {
+        const double since = now(at_[next]) - last;
+        const bool in_time = next == 0 || (shortest - shape[bin] / 2 <= since && since <= longest + shape[bin] / 2);
+        if (in_time && filled_[at_[next]] == usual_) {
+          ++hits;
+          log_widths += std::log1p((longest - shortest) / shape[bin]);
+        } else {
           ++misses;
         }
+        last = now(at_[next]);
+        overdue = 0;
       }
+      for (; clock[bin + 1] - last > (overdue + 1) * longest + shape[bin]; ++overdue) misses += next > 0;
       rhythm.hits[bin + 1] = hits;
       rhythm.misses[bin + 1] = misses;
+      rhythm.log_widths[bin + 1] = log_widths;
     }
-    rhythms_.push_back(std::move(rhythm));
+    return rhythm;
+  }
+
+  double AtRhythm(const Rhythm& rhythm, size_t begin, size_t end) const {
+    if (rhythm.hits.empty()) return kNever;
+    const uint32_t hit = rhythm.hits[end] - rhythm.hits[begin], miss = rhythm.misses[end] - rhythm.misses[begin];
+    // Where within the gap the object comes; a miss may be anywhere.
+    return rhythm.log_prior + LogHits(hit + miss, miss) - (rhythm.log_widths[end] - rhythm.log_widths[begin]) -
+           miss * (log_slots_ + std::log(std::max<Step>(1, end_)));
+  }
+
+  // Of `all` events so many are misses: Beta(1, hits) for their share.
+  double LogHits(uint32_t all, uint32_t miss) const {
+    const uint32_t hits = prior_.pattern_hits;
+    return LogFactorialOf(miss) + LogFactorialOf(hits - 1 + all - miss) + LogFactorialOf(hits) -
+           LogFactorialOf(hits - 1) - LogFactorialOf(hits + all);
   }
 
   double Patterned(size_t begin, size_t end) const {
-    // Beta(1, hits) for the share of misses.
-    const uint32_t steps = edges_[end] - edges_[begin], hits = prior_.pattern_hits;
-    const double one = LogFactorialOf(hits) - LogFactorialOf(hits - 1);
     LogTotal total;
     for (const Pattern& pattern : patterns_) {
       const uint32_t miss = pattern.misses[end] - pattern.misses[begin];
-      total.Add(pattern.log_prior + LogFactorialOf(miss) + LogFactorialOf(hits - 1 + steps - miss) - miss * log_slots_ +
-                one - LogFactorialOf(hits + steps));
+      total.Add(pattern.log_prior + LogHits(edges_[end] - edges_[begin], miss) - miss * log_slots_);
     }
-    for (const Rhythm& rhythm : rhythms_) {
-      const uint32_t hit = rhythm.hits[end] - rhythm.hits[begin], miss = rhythm.misses[end] - rhythm.misses[begin];
-      // Where within the gap the object comes; a miss may be anywhere.
-      total.Add(rhythm.log_prior + LogFactorialOf(miss) + LogFactorialOf(hits - 1 + hit) + one -
-                LogFactorialOf(hits + hit + miss) - hit * rhythm.log_width -
-                miss * (log_slots_ + std::log(std::max<Step>(1, end_))));
-    }
+    for (const Rhythm& rhythm : rhythms_) total.Add(AtRhythm(rhythm, begin, end));
     return total.value();
   }
 
@@ -535,12 +561,20 @@ class SurvivorModel {
     return total.value() - std::log(kPlaces - 1);
   }
 
+  // At a falling rate, at random or in a rhythm that slows down.
   double Filling() const {
     LogTotal total;
     for (const double scale : kCacheScales) {
       for (const double power : kCachePowers) {
-        const double steps = scale / group_;
-        total.Add(AtShape(ShapeOf([&](double t) { return std::pow(1 + t / steps, -power); })));
+        const double steps = scale / group_ / evidence_.width;
+        const std::vector<double> shape = ShapeOf([&](double t) { return std::pow(1 + t / steps, -power); });
+        total.Add(AtShape(shape));
+        for (const double uneven : kUneven) {
+          const Rhythm rhythm = RhythmOf(shape, uneven);
+          for (const Start& setup : setups_) {
+            total.Add(setup.log_likelihood + std::log(prior_.patterned) + AtRhythm(rhythm, setup.edge, bins()));
+          }
+        }
       }
     }
     return total.value() - std::log(std::size(kCacheScales) * std::size(kCachePowers));
@@ -575,16 +609,6 @@ class SurvivorModel {
     result->log_odds = leak.value() - other.value();
   }
 
-  struct Pattern {
-    double log_prior = 0;
-    std::vector<uint32_t> misses;
-  };
-
-  struct Rhythm {
-    double log_prior = 0, log_width = 0;
-    std::vector<uint32_t> hits, misses;  // before each edge
-  };
-
   const Evidence& evidence_;
   const Prior& prior_;
   Step group_ = 1, end_ = 1;  // steps that are taken together; number of such groups
@@ -593,6 +617,8 @@ class SurvivorModel {
   std::vector<uint32_t> filled_;                     // of each step
   std::vector<Step> edges_;                          // of bins
   std::vector<double> objects_, nonempty_, choose_;  // before each edge
+  std::vector<Step> at_;                             // the steps that have objects
+  uint32_t usual_ = 0;                               // the number of objects that most of them have
   std::vector<Start> setups_;
   std::vector<Pattern> patterns_;
   std::vector<Rhythm> rhythms_;

@@ -34,7 +34,7 @@ std::optional<ReserveGrowth> JudgeReserve(const LevelSeries& reserved, const Lev
   // A step that needs more than all before it makes a dip: the allocator takes the rest in the course of it.
   std::vector<uint64_t> levels;
   for (const double level : WithoutSpikes(unused.low)) levels.push_back(static_cast<uint64_t>(level));
-  const Evidence evidence = EvidenceOfGrowth(levels);
+  const Evidence evidence = EvidenceOfGrowth(levels, static_cast<Step>(std::lround(reserved.steps_per_point)));
   if (!evidence.any()) return std::nullopt;
   const Posterior posterior = JudgeEvidence(evidence);
   if (!posterior.is_leak()) return std::nullopt;

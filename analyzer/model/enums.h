@@ -42,6 +42,7 @@ enum class StepSource : uint8_t {
   kNvtx,         // named ranges
   kOptimizer,    // calls of an optimizer
   kPeriodicity,  // the stream of allocations repeats
+  kCells,        // cells of a notebook
   kNone,
 };
 
@@ -146,7 +147,7 @@ struct EnumNames<Language> {
 };
 template <>
 struct EnumNames<StepSource> {
-  static constexpr const char* kNames[] = {"marks", "nvtx", "optimizer", "periodicity", "none"};
+  static constexpr const char* kNames[] = {"marks", "nvtx", "optimizer", "periodicity", "cells", "none"};
 };
 template <>
 struct EnumNames<StepUnit> {

@@ -349,10 +349,11 @@ double JudgedShareOf(const std::vector<double>& marks, double begin, double end)
 }
 
 std::vector<uint64_t> CutIntoWindows(const RunClock& clock, uint64_t begin, uint64_t end, WindowLimits limits) {
-  if (!clock.has_work()) return {};
+  if (limits.work > 0 && !clock.has_work()) return {};
   const double from = clock.Both(begin), to = clock.Both(end);
   const double work = (clock.Work(end) - clock.Work(begin)) * clock.work();
-  const auto windows = static_cast<size_t>(std::min<double>(static_cast<double>(limits.most), work / limits.work));
+  const auto most = static_cast<double>(limits.most);
+  const auto windows = static_cast<size_t>(limits.work > 0 ? std::min(most, work / limits.work) : most);
   if (windows < limits.fewest || to <= from) return {};
   std::vector<uint64_t> cuts;
   for (size_t i = 1; i < windows; ++i) {

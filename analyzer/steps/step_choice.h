@@ -83,11 +83,11 @@ constexpr size_t kEnoughSteps = 30;
 // be empty by chance; fewer would not be enough evidence.
 struct WindowLimits {
   size_t most, fewest;
-  double work;  // events in a window
+  double work;  // short-lived objects in a window; 0: any number
 };
 constexpr WindowLimits kWindows = {100, 32, 8};
 // Windows that show who grows, but prove nothing.
-constexpr WindowLimits kRoughWindows = {32, 6, 1};
+constexpr WindowLimits kRoughWindows = {32, 6, 0};
 
 // Divides the part [begin, end) of the run into windows of equal work and active time, and returns the cuts; empty if
 // too little happens there.

@@ -39,6 +39,8 @@ constexpr double kNearlyAll = 0.9;
 // What grows along with something else grows by this share of what it grows by.
 constexpr double kGrowsAlong = 0.3;
 constexpr size_t kFewestAlong = 3;
+// Inputs reach this share of what allocates in most steps.
+constexpr double kManyAlong = 0.25;
 // Losses come in blocks, so that they vary by more than their square root.
 constexpr double kDeviations = 3;
 
@@ -540,7 +542,8 @@ bool FactFinder::GrowsWithInputs(const LineVerdict& verdict) const {
     ++along;
     before |= other.site < first;
   }
-  return before && along >= kFewestAlong;
+  return before && along >= kFewestAlong &&
+         static_cast<double>(along) >= kManyAlong * static_cast<double>(found->second.size());
 }
 
 double FactFinder::LostShare(const LineVerdict& verdict) const {

@@ -29,9 +29,9 @@ Weighed WeighSurvivors(const SiteHistory& history, Step steps, double keepers) {
   return weighed;
 }
 
-Weighed WeighGrowth(const std::vector<uint64_t>& levels) {
+Weighed WeighGrowth(const std::vector<uint64_t>& levels, Step bin_steps) {
   Weighed weighed;
-  weighed.evidence = EvidenceOfGrowth(levels);
+  weighed.evidence = EvidenceOfGrowth(levels, bin_steps);
   weighed.any = weighed.evidence.any();
   if (!weighed.any) return weighed;
   weighed.posterior = JudgeEvidence(weighed.evidence);
@@ -85,7 +85,7 @@ PhaseJudge::PhaseJudge(const Ledger& ledger, const SiteHistories& histories, con
       levels.push_back(all.of_book[bin]);
     }
     book.quiet = QuietMoments(levels, (phase.warmup_end - phase.steps.begin) / all.bin_steps);
-    book.judgement.growth = WeighGrowth(levels);
+    book.judgement.growth = WeighGrowth(levels, book.bin_steps);
     AddWindows(levels, book, &book.judgement);
     books_.push_back(std::move(book));
   }
@@ -130,7 +130,7 @@ Judgement PhaseJudge::Judge(const std::vector<SiteIndex>& sites, uint32_t book) 
   std::vector<uint64_t> levels;
   for (const HeldLevel& level : held) levels.push_back(growth_.books()[book].in_bytes() ? level.bytes : level.objects);
   judgement.survivors = WeighSurvivors(judgement.history, phase_.steps.size(), keepers_);
-  judgement.growth = WeighGrowth(levels);
+  judgement.growth = WeighGrowth(levels, books_[book].bin_steps);
   judgement.longest_life = judgement.history.max_completed_lifetime_steps;
   AddWindows(levels, books_[book], &judgement);
   for (const size_t moment : books_[book].quiet) {

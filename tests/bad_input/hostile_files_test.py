@@ -40,7 +40,7 @@ def gzip(*pieces):
 
 
 # The beginning of a summary of one process; see analyzer/summary/summary_fields.h.
-SUMMARY = field(1, b"vramtrack summary") + b"\x10\x01\x18\x01"
+SUMMARY = field(1, b"vramtrack summary") + b"\x10\x02\x18\x01"
 
 
 class HostileFilesTest(unittest.TestCase):

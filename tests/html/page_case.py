@@ -22,9 +22,9 @@ def count_of(selector):
 
 
 def in_mib(count):
-    """As the page prints sizes of at least a MiB and less than a GiB."""
-    value = count / 2 ** 20
-    return "%.*f MiB" % (0 if value >= 99.95 else 1 if value >= 9.995 else 2, value)
+    """As the page prints sizes of at least a KiB and less than a GiB."""
+    value, unit = (count / 2 ** 20, "MiB") if count >= 2 ** 20 else (count / 2 ** 10, "KiB")
+    return "%.*f %s" % (0 if value >= 99.95 else 1 if value >= 9.995 else 2, value, unit)
 
 
 def report_page(vramtrack, traces, codes=(0, 3)):

@@ -68,7 +68,7 @@ class PluginTest(unittest.TestCase):
         self.assertOutcomes(session, {name: words.get(word, word) for name, word in expected.items()})
         self.assertIn("  > allocate  device.py:", session.text("test_leak_failed"))
         for name, text in (
-            ("test_too_few_steps_failed", "not enough evidence: 4 steps are too few"),
+            ("test_too_few_steps_failed", "not called a leak: set-up looks the same"),
             ("test_both_marks_failed", "device 0: 5.00 MiB live at the peak; the budget is 4.00 MiB"),
             ("test_peak_with_a_fixture_failed", "  8.00 MiB  block  test_corners.py:"),
             ("test_limit_of_this_device_failed", "the budget is 1.00 MiB"),

@@ -163,7 +163,7 @@ void MarkScan::ReadBlock(const std::vector<BlockRef>& blocks, size_t index, Thre
     if (operation != schema::MARK && operation != schema::ALLOCATE) continue;
     depends_on_order_ |= shapes[i].ref != 0 && !stacks.Defined(shapes[i].ref);
     distinct[i] = stacks.Distinct(shapes[i].ref);
-    marks |= optimizers_->IsInside(distinct[i]);
+    marks |= optimizers_->IsInside(distinct[i]) || optimizers_->CellOf(distinct[i]) != 0;
   }
   if (!marks && index % blocks_per_decoded_ != 0) {
     CountBlock(blocks, index, state);
@@ -205,6 +205,11 @@ void MarkScan::ReadEvents(BlockDecoder* decoder, const std::vector<StackIndex>& 
           if (optimizer_entries_.size() < kMostMarksOfName) optimizer_entries_.push_back(event.time);
         }
         state->inside = inside;
+        if (const uint32_t cell = optimizers_->CellOf(stack); cell != 0 && cell != state->cell) {
+          state->cell = cell;
+          depends_on_order_ |= cell_entries_.size() >= kMostMarksOfName;
+          if (cell_entries_.size() < kMostMarksOfName) cell_entries_.push_back(event.time);
+        }
         state->worked |= !inside || optimizers_->IsInClosure(stack);
         state->last_allocation = std::max(state->last_allocation, event.time);
         break;
@@ -261,11 +266,18 @@ std::map<MarkScan::GroupKey, MarkScan::Group> MarkScan::TakeGroups() {
   return groups;
 }
 
-std::vector<uint64_t> MarkScan::OptimizerEntries() const {
-  std::vector<uint64_t> entries = optimizer_entries_;
-  std::sort(entries.begin(), entries.end());
-  return entries;
+namespace {
+
+std::vector<uint64_t> Sorted(std::vector<uint64_t> times) {
+  std::sort(times.begin(), times.end());
+  return times;
 }
+
+}  // namespace
+
+std::vector<uint64_t> MarkScan::OptimizerEntries() const { return Sorted(optimizer_entries_); }
+
+std::vector<uint64_t> MarkScan::CellEntries() const { return Sorted(cell_entries_); }
 
 std::string MarkScan::WithoutNumbers(std::string_view name) {
   std::string normal;

@@ -77,6 +77,8 @@ class MarkScan {
   std::map<GroupKey, Group> TakeGroups();
   // After ReadAll(): returns the times at which optimizers began to allocate, ascending.
   std::vector<uint64_t> OptimizerEntries() const;
+  // The same of cells of a notebook.
+  std::vector<uint64_t> CellEntries() const;
 
   // Returns the name with "#" for each number, so that "step 12" and "step 13" are equal.
   static std::string WithoutNumbers(std::string_view name);
@@ -105,6 +107,7 @@ class MarkScan {
     double work_in_sample = 0;
     double work_per_event = 0.5;  // of the last block that was decoded
     bool inside = false;          // the last allocation was an optimizer's
+    uint32_t cell = 0;            // that of the last allocation in one
     bool worked = true;           // something was allocated outside optimizers since the last optimizer mark
     std::vector<OpenRange> open;
   };
@@ -146,7 +149,7 @@ class MarkScan {
   absl::flat_hash_map<uint64_t, OpenRange> started_;
   absl::flat_hash_map<uint64_t, uint64_t> ended_;
   size_t kept_ = 0;
-  std::vector<uint64_t> optimizer_entries_;
+  std::vector<uint64_t> optimizer_entries_, cell_entries_;
   bool past_read_ = false;
   // Another order of the blocks could have given something else: a limit was reached, or something was not defined yet.
   bool depends_on_order_ = false;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "analyzer/attribution/python_file.h"
+#include "analyzer/symbols/affix.h"
 
 namespace vramtrack {
 
@@ -13,6 +14,7 @@ OptimizerStacks::OptimizerStacks(const Definitions& definitions) {
   inside_.resize(count);
   call_.resize(count);
   in_closure_.resize(count);
+  cell_.resize(count);
   for (const StackIndex i : definitions.stacks.distinct()) {
     const PythonStackRef python = definitions.stacks.Get(i).python;
     size_t outside = 0;
@@ -25,6 +27,10 @@ OptimizerStacks::OptimizerStacks(const Definitions& definitions) {
       } else if (!inside_[i] && !IsPythonLibrary(code.file)) {
         // The closure may call the optimizer again: Lightning's calls zero_grad(), which leaves a mark of its own.
         in_closure_[i] = true;
+      }
+      if (frame > 0 && UnqualifiedName(name) == "run_code" &&
+          EndsWith(code.file, "/IPython/core/interactiveshell.py")) {
+        cell_[i] = python.frames[frame - 1].code + 1;
       }
     }
     if (!inside_[i]) continue;

@@ -9,7 +9,8 @@
 
 namespace vramtrack {
 
-// Which stacks of a trace are within an optimizer's step, by their Python frames. Thread-safe once it is made.
+// Which stacks of a trace are within an optimizer's step, or within a cell of a notebook, by their Python frames.
+// Thread-safe once it is made.
 class OptimizerStacks {
  public:
   explicit OptimizerStacks(const Definitions& definitions);
@@ -20,9 +21,12 @@ class OptimizerStacks {
   bool IsInClosure(StackIndex stack) const { return in_closure_[stack]; }
   // Returns a number for the place that calls step(); 0 outside.
   uint64_t CallOf(StackIndex stack) const { return call_[stack]; }
+  // Returns a number for the notebook's cell, as IPython's shell runs it; 0 outside.
+  uint32_t CellOf(StackIndex stack) const { return cell_[stack]; }
 
  private:
   IndexedVector<StackIndex, bool> inside_, in_closure_;
+  IndexedVector<StackIndex, uint32_t> cell_;
   IndexedVector<StackIndex, uint64_t> call_;
 };
 

@@ -46,6 +46,7 @@ StepCandidates::StepCandidates(const Trace& trace, std::unique_ptr<MarkScan>* ke
   scan.ReadAll(trace, optimizers_);
   clock_ = scan.Clock();
   optimizer_entries_ = scan.OptimizerEntries();
+  cell_entries_ = scan.CellEntries();
   MakeCandidates(scan.TakeGroups());
 }
 

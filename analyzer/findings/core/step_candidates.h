@@ -44,6 +44,8 @@ class StepCandidates {
   // Returns the times at which optimizers began to allocate within a step, ascending. For traces without optimizer
   // marks.
   const std::vector<uint64_t>& optimizer_entries() const { return optimizer_entries_; }
+  // Returns the times at which cells of a notebook began to allocate, ascending.
+  const std::vector<uint64_t>& cell_entries() const { return cell_entries_; }
 
  private:
   using Group = MarkScan::Group;
@@ -58,7 +60,7 @@ class StepCandidates {
 
   const OptimizerStacks optimizers_;
   RunClock clock_;
-  std::vector<uint64_t> optimizer_entries_;
+  std::vector<uint64_t> optimizer_entries_, cell_entries_;
   std::vector<StepCandidate> candidates_;
   std::vector<std::vector<Mark>> marks_;
   std::vector<ThreadSlot> only_steps_of_;

@@ -18,6 +18,8 @@ namespace {
 
 // What a site allocates less often is set-up.
 constexpr uint64_t kRepeated = 8;
+constexpr size_t kMinSteps = 4;
+constexpr uint64_t kInRoughWindow = 2;  // allocations
 // A choice whose steps cover this much of the run needs no help of the stream's own period.
 constexpr double kCovers = 0.7;
 
@@ -136,7 +138,6 @@ class Planner {
   }
 
   void PlanByOptimizerAllocations() {
-    constexpr size_t kMinSteps = 4;
     if (found_.optimizer_entries().size() < kMinSteps) return;
     std::vector<double> work, time;
     for (const uint64_t entry : found_.optimizer_entries()) {
@@ -305,9 +306,25 @@ class Planner {
       return phase.kind == ChosenPhase::Kind::kSteps;
     });
     if (any_steps) return Lay(choice);
+    if (PlanByCells()) return;
     PlanWindows(ledger);
     if (!plan_.windows) TakeFewMarks();
     if (!plan_.has_steps()) PlanRoughWindows(ledger);
+  }
+
+  // Where nothing else tells, each cell of a notebook is a step.
+  bool PlanByCells() {
+    const std::vector<uint64_t>& cells = found_.cell_entries();
+    if (cells.size() < kMinSteps) return false;
+    std::vector<double> work, time;
+    for (const uint64_t entry : cells) {
+      work.push_back(found_.clock().Work(entry));
+      time.push_back(found_.clock().Time(entry));
+    }
+    plan_.source = StepSource::kCells;
+    plan_.coverage = plan_.judged = (CoverageOf(work, 0, 1) + CoverageOf(time, 0, 1)) / 2;
+    for (size_t i = 1; i < cells.size(); ++i) plan_.cuts.push_back({cells[i], 0});
+    return true;
   }
 
   // Too few calls of vramtrack_step to tell anything from, but nothing else is known either.
@@ -326,9 +343,14 @@ class Planner {
 
   // Of whatever is allocated, to see who grows.
   void PlanRoughWindows(const Ledger& ledger) {
-    uint64_t bytes = 0;
-    for (const Site& site : ledger.sites()) bytes += IsSegmentSite(site) ? 0 : site.bytes_allocated;
-    TakeWindows(kRoughWindows, bytes);
+    uint64_t bytes = 0, allocations = 0;
+    for (const Site& site : ledger.sites()) {
+      bytes += IsSegmentSite(site) ? 0 : site.bytes_allocated;
+      allocations += site.allocations;
+    }
+    WindowLimits limits = kRoughWindows;
+    limits.most = static_cast<size_t>(std::min<uint64_t>(limits.most, allocations / kInRoughWindow));
+    TakeWindows(limits, bytes);
     plan_.rough = plan_.windows;
   }
 

@@ -85,9 +85,31 @@ TEST(PlanSteps, ALoopThatOnlyTakesIsSetUp) {
       for (uint32_t line = 1; line <= lines; ++line) program.Allocate(line, kMiB);
     }
     const TestTrace trace(program.Finish());
-    EXPECT_FALSE(PlanSteps(*trace).has_steps()) << lines << " lines";
+    const StepPlan plan = PlanSteps(*trace);
+    EXPECT_TRUE(!plan.has_steps() || plan.rough) << lines << " lines";
     EXPECT_EQ(Leaks(*trace), 0) << lines << " lines";
   }
+}
+
+// As IPython's shell runs them. The first defines what the others call.
+TEST(PlanSteps, CellsOfANotebookAreSteps) {
+  JobBuilder program;
+  for (int cell = 1; cell <= 60; ++cell) {
+    const std::string file = "<ipython-input-" + std::to_string(cell) + "-0a1b2c3d4e5f>";
+    const std::vector<PythonLine> shell = {{"<module>", 2, file.c_str()},
+                                           {"InteractiveShell.run_code", 3550, "/lib/IPython/core/interactiveshell.py"},
+                                           {"main", 1}};
+    std::vector<PythonLine> called = shell;
+    called.insert(called.begin(), {"embed", 9, "<ipython-input-1-0a1b2c3d4e5f>"});
+    const JobObject input = program.Allocate(program.Python(called), kMiB);
+    program.Allocate(program.Python(called), kMiB);
+    program.Free(input);
+  }
+  const TestTrace trace(program.Finish());
+  const StepPlan plan = PlanSteps(*trace);
+  EXPECT_EQ(plan.source, StepSource::kCells);
+  EXPECT_EQ(plan.cuts.size(), 59u);
+  EXPECT_FALSE(plan.windows);
 }
 
 }  // namespace

@@ -118,6 +118,7 @@ std::string StepsText(const ReportSteps& steps) {
   std::string source = steps.source == StepSource::kMarks       ? "marked by the job"
                        : steps.source == StepSource::kNvtx      ? "from ranges named"
                        : steps.source == StepSource::kOptimizer ? "from the optimizer's calls"
+                       : steps.source == StepSource::kCells     ? "cells of the notebook"
                                                                 : "inferred from the rhythm of the allocations";
   if (!steps.name.empty()) absl::StrAppend(&source, " '", Printable(steps.name), "'");
   std::string text = absl::StrCat(Plural(steps.count, "step", "steps"), ", ", source);

@@ -9,7 +9,7 @@ import {figures} from './leaks.js';
 import {rankName} from './rank_curves.js';
 import {virtualRows} from './virtual_rows.js';
 
-const SOURCES = {marks: 'marked by the job', nvtx: 'from ranges named', optimizer: "from the optimizer's calls", periodicity: 'inferred from the rhythm of the allocations', none: 'none were found'};
+const SOURCES = {marks: 'marked by the job', nvtx: 'from ranges named', optimizer: "from the optimizer's calls", periodicity: 'inferred from the rhythm of the allocations', cells: 'cells of the notebook', none: 'none were found'};
 
 const COLUMNS = [
   {label: 'rank', number: true, cell: (one) => (one.rank === null ? '' : String(one.rank))},
