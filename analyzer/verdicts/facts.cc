@@ -463,6 +463,7 @@ void FactFinder::LookAt(const std::vector<LineVerdict>& verdicts) {
   leaked_.clear();
   regular_.clear();
   std::set<SiteIndex> leaking;
+  bool grows = false;
   for (const LineVerdict& verdict : verdicts) {
     const Judgement& judgement = verdict.judgement;
     const size_t moves = judgement.windows.empty() ? 0 : judgement.windows.size() - 1;
@@ -472,8 +473,11 @@ void FactFinder::LookAt(const std::vector<LineVerdict>& verdicts) {
     } else if (judgement.rises == 0 && moves >= kFewestMoves && 4 * static_cast<size_t>(judgement.falls) >= 3 * moves) {
       shrunk_[verdict.line.book] -= judgement.gain();
     }
-    if (verdict.leaks()) leaking.insert(verdict.parts.begin(), verdict.parts.end());
+    if (!verdict.leaks()) continue;
+    leaking.insert(verdict.parts.begin(), verdict.parts.end());
+    grows |= judgement.replaced;
   }
+  if (!grows) return;  // only of growing buffers it is asked what grows along
   for (const SiteIndex site : run_.ledger.sites().indices()) {
     if (leaking.count(site) > 0) continue;
     if (2 * uint64_t{run_.histories.history(site).birth_steps} < run_.ledger.steps().step()) continue;

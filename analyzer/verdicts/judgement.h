@@ -76,9 +76,6 @@ class PhaseJudge {
   Judgement Judge(const std::vector<SiteIndex>& sites, uint32_t book) const;
   // Returns the judgement of everything in the book: only `growth` and what follows from it is set.
   const Judgement& OfBook(uint32_t book) const { return books_[book].judgement; }
-  // Returns the steps of the quiet moments, and how many steps one of them stands for.
-  const std::vector<Step>& QuietSteps(uint32_t book) const { return books_[book].steps; }
-  Step StepsPerMoment(uint32_t book) const { return books_[book].bin_steps; }
 
  private:
   struct OfPhase {

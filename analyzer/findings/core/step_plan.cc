@@ -137,14 +137,19 @@ class Planner {
     return std::min(JudgedShareOf(work, 0, 1), JudgedShareOf(time, 0, 1));
   }
 
+  // The share of the run that steps which begin at these times cover.
+  double CoveredBy(const std::vector<uint64_t>& times) const {
+    std::vector<double> work, time;
+    for (const uint64_t at : times) {
+      work.push_back(found_.clock().Work(at));
+      time.push_back(found_.clock().Time(at));
+    }
+    return (CoverageOf(work, 0, 1) + CoverageOf(time, 0, 1)) / 2;
+  }
+
   void PlanByOptimizerAllocations() {
     if (found_.optimizer_entries().size() < kMinSteps) return;
-    std::vector<double> work, time;
-    for (const uint64_t entry : found_.optimizer_entries()) {
-      work.push_back(found_.clock().Work(entry));
-      time.push_back(found_.clock().Time(entry));
-    }
-    const double coverage = (CoverageOf(work, 0, 1) + CoverageOf(time, 0, 1)) / 2;
+    const double coverage = CoveredBy(found_.optimizer_entries());
     if (wanted_.any() && coverage < kCovers) return;
     plan_.coverage = plan_.judged = coverage;
     plan_.source = StepSource::kOptimizer;
@@ -316,13 +321,8 @@ class Planner {
   bool PlanByCells() {
     const std::vector<uint64_t>& cells = found_.cell_entries();
     if (cells.size() < kMinSteps) return false;
-    std::vector<double> work, time;
-    for (const uint64_t entry : cells) {
-      work.push_back(found_.clock().Work(entry));
-      time.push_back(found_.clock().Time(entry));
-    }
     plan_.source = StepSource::kCells;
-    plan_.coverage = plan_.judged = (CoverageOf(work, 0, 1) + CoverageOf(time, 0, 1)) / 2;
+    plan_.coverage = plan_.judged = CoveredBy(cells);
     for (size_t i = 1; i < cells.size(); ++i) plan_.cuts.push_back({cells[i], 0});
     return true;
   }
