@@ -27,11 +27,7 @@ Evidence EvidenceOfSurvivors(const SiteHistory& history, Step steps) {
   evidence.longest = history.max_completed_lifetime_steps;
   evidence.drops = 2 * history.died_objects >= history.born_objects;
   Split(SurvivorsIn(history, {0, steps}), &evidence);
-  if (history.died_objects == 0) return evidence;
-  if (evidence.longest == 0) {
-    evidence.releases = history.birth_steps;
-    return evidence;
-  }
+  if (evidence.longest == 0) return evidence;
   // Of objects that were alive at one time, as many releases are independent as lives follow each other.
   const Step first = history.deaths.empty() ? history.first_birth
                                             : std::min(history.first_birth, history.deaths.front().step),

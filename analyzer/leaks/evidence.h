@@ -30,7 +30,7 @@ struct Evidence {
 
 // Returns the evidence of surviving objects. `steps`: complete steps of the run, or of the part of it that is judged.
 // Of the releases only those count that freed an object of at least half of the longest life: what dies young does not
-// show how long the others live. Releases of one step count once.
+// show how long the others live, and what dies in its step shows nothing. Releases of one step count once.
 Evidence EvidenceOfSurvivors(const SiteHistory& history, Step steps);
 
 // The same with one survivor a step at most: the objects of one step may have one cause.

@@ -639,4 +639,17 @@ Posterior JudgeEvidence(const Evidence& evidence, double keepers, const Prior& p
   return SurvivorModel(evidence, prior).Judge(keepers);
 }
 
+Step RarestLeak(Step steps, const Prior& prior) {
+  Step rarest = 0;
+  for (Step period = 1; 2 * period < steps; period *= 2) {
+    Evidence evidence;
+    evidence.steps = steps;
+    evidence.end = steps - 1;
+    for (Step step = period - 1; step < evidence.end; step += period) evidence.left.push_back({step, 1, 1});
+    if (!evidence.any() || !JudgeEvidence(evidence, 0, prior).is_leak(prior)) break;
+    rarest = period;
+  }
+  return rarest;
+}
+
 }  // namespace vramtrack

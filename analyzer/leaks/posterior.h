@@ -45,6 +45,10 @@ struct Posterior {
 // evidence speaks clearly against a leak.
 Posterior JudgeEvidence(const Evidence& evidence, double keepers = 0, const Prior& prior = {});
 
+// Returns the largest power of two n for which a leak of one object in each n-th of so many steps would be sure; 0: not
+// even one in each step would. Takes as long as some calls of JudgeEvidence.
+Step RarestLeak(Step steps, const Prior& prior = {});
+
 }  // namespace vramtrack
 
 #endif  // ANALYZER_LEAKS_POSTERIOR_H_

@@ -104,6 +104,18 @@ BirthTotals BirthsOf(Step steps, InStep in_step) {
   return CompleteBirths(totals, steps, all);
 }
 
+TEST(Posterior, LongerRunsShowRarerLeaks) {
+  EXPECT_EQ(RarestLeak(0), 0u);
+  EXPECT_EQ(RarestLeak(5), 0u);
+  Step last = 0;
+  for (const Step steps : {30u, 100u, 1000u, 20000u}) {
+    const Step rarest = RarestLeak(steps);
+    EXPECT_GT(rarest, last) << steps;
+    EXPECT_LT(rarest, steps / 5) << steps;
+    last = rarest;
+  }
+}
+
 TEST(Births, LargerObjectsAreToldFromMore) {
   for (const Step steps : {64u, 100u, 1000u}) {
     const BirthTotals same = BirthsOf(steps, [](Step) { return Births{2, 200}; });

@@ -12,15 +12,11 @@
 
 namespace vramtrack {
 
-// The part of the tested steps in which a site leaves survivors. It begins at the first tested step, or at a later step
-// before which survivors are at most a tenth as frequent as after it. That step is found by binary segmentation of a
-// Poisson process: it is the split with the greatest likelihood, if the likelihood clearly favours a split.
+// The part of the tested steps in which a site leaves survivors.
 struct Onset {
   StepSpan span;
   bool within_tested = false;  // the onset was seen; otherwise it is in warm-up or before
 };
-// Finds the step at which a site began to leave objects behind.
-Onset FindOnset(const SurvivorSeries& series, StepSpan tested);
 
 // Detects survivors that repeat exactly: in every step, in every n-th step, or in any fixed pattern. Their rate is then
 // known and need not be estimated.

@@ -83,18 +83,4 @@ std::vector<bool> BenjaminiHochberg(const std::vector<double>& p_values, double 
   return rejections;
 }
 
-double PoissonTail(double mean, unsigned long long count) {
-  if (count == 0) return 1;
-  // Summed upwards from `count`: the terms of interest are tiny, and one minus the rest would lose them.
-  const double first = static_cast<double>(count);
-  int sign;  // lgamma() has a global one, which threads would share
-  double term = std::exp(first * std::log(mean) - mean - lgamma_r(first + 1, &sign));
-  double sum = 0;
-  for (double k = first + 1; term > 0 && (k <= mean || term > sum * 1e-17); ++k) {
-    sum += term;
-    term *= mean / k;
-  }
-  return std::min(1.0, sum + term);
-}
-
 }  // namespace vramtrack

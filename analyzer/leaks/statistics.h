@@ -56,9 +56,6 @@ constexpr double kFalseDiscoveryRate = 0.01;
 std::vector<bool> BenjaminiHochberg(const std::vector<double>& p_values,
                                     double false_discovery_rate = kFalseDiscoveryRate);
 
-// Returns P(X >= count) for a Poisson distribution with this mean.
-double PoissonTail(double mean, unsigned long long count);
-
 }  // namespace vramtrack
 
 #endif  // ANALYZER_LEAKS_STATISTICS_H_

@@ -59,22 +59,6 @@ TEST(Period, AMissingOrChangedRepetitionIsNoPeriod) {
   EXPECT_FALSE(FindPeriod(series, span).bytes_repeat);
 }
 
-TEST(Onset, IsFoundToTheStepAndNotInvented) {
-  const StepSpan tested{10, 97};
-  EXPECT_FALSE(FindOnset(EveryStep(tested, 1, 0, 8), tested).within_tested);
-  EXPECT_FALSE(FindOnset(EveryStep(tested, 9, 0, 8), tested).within_tested);
-  const Onset onset = FindOnset(EveryStep(tested, 1, 50, 8), tested);
-  EXPECT_TRUE(onset.within_tested);
-  EXPECT_EQ(onset.span.begin, 50u);
-}
-
-TEST(Onset, IsFoundBehindAStraySurvivor) {
-  const StepSpan tested{10, 97};
-  SurvivorSeries series = EveryStep(tested, 1, 50, 8);
-  series.insert(series.begin(), {14, 1, 8});
-  EXPECT_EQ(FindOnset(series, tested).span.begin, 50u);
-}
-
 TEST(Bootstrap, ConstantValuesHaveAnIntervalOfWidthZero) {
   const Interval interval = BootstrapMean(std::vector<double>(50, 4194304), 3);
   EXPECT_EQ(interval.low, 4194304);
@@ -138,14 +122,6 @@ TEST(MultipleTesting, BenjaminiAndHochbergsOwnExample) {
   const std::vector<bool> rejected = BenjaminiHochberg(p, 0.05);
   for (size_t i = 0; i < p.size(); ++i) EXPECT_EQ(rejected[i], i < 4) << i;
   EXPECT_TRUE(BenjaminiHochberg({}).empty());
-}
-
-TEST(MultipleTesting, PoissonTailAgreesWithKnownValues) {
-  EXPECT_DOUBLE_EQ(PoissonTail(1, 0), 1);
-  EXPECT_NEAR(PoissonTail(1, 1), 1 - std::exp(-1), 1e-12);
-  EXPECT_NEAR(PoissonTail(1, 5), 0.00365984682734371, 1e-12);
-  EXPECT_NEAR(PoissonTail(1, 16) / 1.872e-14, 1, 1e-2);
-  EXPECT_GE(PoissonTail(1, 400), 0);
 }
 
 TEST(Bursts, ACollectorIsToldFromThePhasesOfAProgram) {

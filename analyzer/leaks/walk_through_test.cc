@@ -172,7 +172,7 @@ TEST(WalkThrough, ALeakInBurstsIsHardlyEverTakenForACache) {
   }
 }
 
-// Trials of 8 to 12 steps, each of which leaves its model.
+// A search makes a model for each trial of 8 to 12 steps and keeps it.
 TEST(WalkThrough, AnUnevenRhythmIsALeak) {
   int leaks = 0;
   for (unsigned seed = 0; seed < 100; ++seed) {
@@ -275,7 +275,7 @@ TEST(WalkThrough, AnEpochThatKeepsOneOfItsTensorsIsALeak) {
   EXPECT_NEAR(judged.rate.objects_per_step, 1. / 25, 1e-9);
 }
 
-// Thousands of lines of one run, each of which keeps `mean` objects by accident at some time.
+// One run has so many sites. By accident each keeps `mean` objects, at any time; `leaking` of them leak in each step.
 int LeaksAmong(int sites, Step steps, double mean, int leaking) {
   std::mt19937_64 random(steps);
   int found = 0;

@@ -195,6 +195,7 @@ struct ReportSteps {
   std::vector<ReportPhase> phases = {};
   // The duration of one step, in seconds.
   std::optional<double> seconds = {};
+  uint64_t rarest_leak = 0;
 };
 
 template <>
@@ -223,6 +224,8 @@ void Fields(Visitor& visit, ReportSteps& steps) {
         "parts of a run whose steps differ, by time; empty where all steps are of one kind");
   visit(13, "seconds", steps.seconds,
         "that a step takes, by the later half of the run; `null` for windows, and where steps have no duration");
+  visit(14, "rarest_leak", field::OrNull{steps.rarest_leak},
+        "n, where the run is long enough to show a leak in each n-th step; `null` where it is not, and beside a leak");
 }
 
 }  // namespace vramtrack

@@ -174,12 +174,15 @@ const std::vector<Fact>& LineFacts() {
 
 namespace {
 
-// Advice names the call of the program's own language.
-std::string InOwnLanguage(std::string sentence, const ReplayedRun& run) {
+bool HasPython(const ReplayedRun& run) {
   const Sites& sites = run.ledger.sites();
-  const bool python = std::any_of(sites.begin(), sites.end(), [&run](const Site& site) {
+  return std::any_of(sites.begin(), sites.end(), [&run](const Site& site) {
     return run.trace.definitions().stacks.Get(site.key.stack).python.count > 0;
   });
+}
+
+// Advice names the call of the program's own language.
+std::string WithCall(std::string sentence, bool python) {
   return python ? absl::StrReplaceAll(sentence, {{"vramtrack_step()", "vramtrack.step()"}}) : sentence;
 }
 
@@ -188,12 +191,12 @@ std::string InOwnLanguage(std::string sentence, const ReplayedRun& run) {
 void ApplyFacts(const FactFinder& facts, LineVerdict* verdict) {
   if (!verdict->leaks() && !verdict->unsure()) return;
   for (const Fact& fact : LineFacts()) {
-    if (fact.effect == Effect::kDoubt && !verdict->leaks()) continue;
+    if (fact.id == facts.run().without_fact || (fact.effect == Effect::kDoubt && !verdict->leaks())) continue;
     std::string detail;
     if (!fact.holds(facts, *verdict, &detail)) continue;
     verdict->verdict = fact.effect == Effect::kDoubt ? Verdict::kInsufficientEvidence : Verdict::kOneTime;
     verdict->reason = &fact;
-    verdict->why = InOwnLanguage(absl::StrReplaceAll(fact.sentence, {{"%", detail}}), facts.run());
+    verdict->why = WithCall(absl::StrReplaceAll(fact.sentence, {{"%", detail}}), facts.in_python());
     return;
   }
 }
@@ -301,12 +304,11 @@ Sentences FewAllocations(const RunCase& of) {
 
 // Even a leak in every step would look like set-up.
 Sentences FewSteps(const RunCase& of) {
-  if (of.shape.steps == 0 || of.shape.windows) return {};
-  Evidence every;
-  every.steps = of.shape.steps;
-  every.end = of.shape.steps - 1;
-  for (Step step = 0; step < every.end; ++step) every.left.push_back({step, 1, 1});
-  if (every.any() && JudgeEvidence(every).is_leak()) return {};
+  if (of.shape.steps == 0 || of.shape.windows || of.verdicts.rarest_leak > 0) return {};
+  if (std::any_of(of.verdicts.lines.begin(), of.verdicts.lines.end(),
+                  [](const LineVerdict& line) { return line.leaks(); })) {
+    return {};
+  }
   return {absl::StrCat(Plural(of.shape.steps, "step is", "steps are"),
                        " too few: a leak in every step would look like set-up")};
 }
@@ -432,9 +434,12 @@ constexpr RunFact kRunFacts[] = {
 
 std::vector<Reason> RunReasons(const ReplayedRun& run, const RunVerdicts& verdicts, const RunShape& shape) {
   std::vector<Reason> reasons;
+  const bool python = HasPython(run);
   for (const RunFact& fact : kRunFacts) {
-    for (std::string& sentence : fact.sentences({run, verdicts, shape}))
-      reasons.push_back({fact.id, InOwnLanguage(std::move(sentence), run)});
+    if (fact.id == run.without_fact) continue;
+    for (std::string& sentence : fact.sentences({run, verdicts, shape})) {
+      reasons.push_back({fact.id, WithCall(std::move(sentence), python)});
+    }
   }
   return reasons;
 }
@@ -445,7 +450,8 @@ std::vector<const char*> RunFactIds() {
   return ids;
 }
 
-FactFinder::FactFinder(const ReplayedRun& run, const std::vector<RunPhase>& phases) : run_(run), phases_(phases) {
+FactFinder::FactFinder(const ReplayedRun& run, const std::vector<RunPhase>& phases)
+    : run_(run), phases_(phases), in_python_(HasPython(run)) {
   uint64_t allocations = 0;
   for (const Site& site : run.ledger.sites()) allocations += LevelOf(site) == Level::kHandle ? 0 : site.allocations;
   const uint64_t after = run.order.allocations_after_steps();
@@ -535,7 +541,7 @@ bool FactFinder::GrowsWithInputs(const LineVerdict& verdict) const {
   const bool by_size = verdict.judgement.by_size();
   const double grown = (by_size ? own.bytes : own.numbers) - 1;
   if (grown <= 0) return false;
-  // Sites are numbered by their first allocation: what comes before the objects may decide their size, but not the
+  // A site's number says when it first allocated. What comes before the objects may decide their size, but not the
   // other way round.
   const SiteIndex first = *std::min_element(verdict.parts.begin(), verdict.parts.end());
   size_t along = 0;

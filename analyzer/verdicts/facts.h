@@ -29,6 +29,7 @@ class FactFinder {
   const ReplayedRun& run() const { return run_; }
   const RunPhase& PhaseOf(const LineVerdict& verdict) const { return phases_[verdict.phase]; }
   const Book& BookOf(const LineVerdict& verdict) const { return run_.growth.books()[verdict.line.book]; }
+  bool in_python() const { return in_python_; }
   // Returns the site with most of the verdict's live bytes.
   const Site& MainSite(const LineVerdict& verdict) const;
   // Returns how many of the objects that were freed after the last step had allocations since the one before. `sites`:
@@ -56,6 +57,7 @@ class FactFinder {
 
   const ReplayedRun& run_;
   const std::vector<RunPhase>& phases_;
+  const bool in_python_;  // some of the memory is a Python program's
   bool works_on_ = false, lasts_longer_ = false;
   std::map<uint32_t, double> shrunk_, leaked_;        // by book
   std::map<uint32_t, std::vector<Regular>> regular_;  // sites that allocate in most steps, by book

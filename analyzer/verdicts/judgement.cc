@@ -14,37 +14,6 @@ constexpr size_t kMostParts = 12, kWindowSteps = 5;
 // A level that rose less often has not shown that it grows.
 constexpr size_t kFewestRises = 5;
 
-Weighed WeighSurvivors(const SiteHistory& history, Step steps, double keepers) {
-  Weighed weighed;
-  weighed.evidence = EvidenceOfSurvivors(history, steps);
-  weighed.any = weighed.evidence.any();
-  if (!weighed.any) return weighed;
-  weighed.posterior = JudgeEvidence(weighed.evidence, keepers);
-  weighed.log_odds = weighed.posterior.log_odds;
-  if (weighed.posterior.is_clean()) return weighed;
-  // The objects of one step may have one cause: a leak must be one if each step counts once, too.
-  const Posterior once = JudgeEvidence(OncePerStep(weighed.evidence), keepers);
-  if (once.log_odds < weighed.log_odds) weighed.posterior = once;
-  weighed.log_odds = weighed.posterior.log_odds;
-  return weighed;
-}
-
-Weighed WeighGrowth(const std::vector<uint64_t>& levels, Step bin_steps) {
-  Weighed weighed;
-  weighed.evidence = EvidenceOfGrowth(levels, bin_steps);
-  weighed.any = weighed.evidence.any();
-  if (!weighed.any) return weighed;
-  weighed.posterior = JudgeEvidence(weighed.evidence);
-  weighed.log_odds = weighed.posterior.log_odds;
-  return weighed;
-}
-
-// Grew for a while, and surely does not any more.
-bool HasStopped(const Weighed& growth) {
-  return growth.any && growth.posterior.is_clean() && growth.posterior.alternative != Model::kUnfreed &&
-         growth.evidence.left.size() >= kFewestRises;
-}
-
 }  // namespace
 
 bool Judgement::by_size() const {
@@ -71,8 +40,8 @@ std::vector<size_t> QuietMoments(const std::vector<uint64_t>& levels, size_t war
 }
 
 PhaseJudge::PhaseJudge(const Ledger& ledger, const SiteHistories& histories, const GrowthLedger& growth,
-                       const RunPhase& phase)
-    : ledger_(ledger), histories_(histories), growth_(growth), phase_(phase) {
+                       const RunPhase& phase, const Prior& prior)
+    : ledger_(ledger), histories_(histories), growth_(growth), phase_(phase), prior_(prior) {
   for (uint32_t i = 0; i < growth.books().size(); ++i) {
     const BookLevels all = growth.LevelsOf(i);
     OfPhase book;
@@ -89,6 +58,37 @@ PhaseJudge::PhaseJudge(const Ledger& ledger, const SiteHistories& histories, con
     AddWindows(levels, book, &book.judgement);
     books_.push_back(std::move(book));
   }
+}
+
+Weighed PhaseJudge::WeighSurvivors(const SiteHistory& history) const {
+  Weighed weighed;
+  weighed.evidence = EvidenceOfSurvivors(history, phase_.steps.size());
+  weighed.any = weighed.evidence.any();
+  if (!weighed.any) return weighed;
+  weighed.posterior = JudgeEvidence(weighed.evidence, keepers_, prior_);
+  weighed.log_odds = weighed.posterior.log_odds;
+  if (weighed.posterior.is_clean(prior_)) return weighed;
+  // The objects of one step may have one cause: a leak must be one if each step counts once, too.
+  const Posterior once = JudgeEvidence(OncePerStep(weighed.evidence), keepers_, prior_);
+  if (once.log_odds < weighed.log_odds) weighed.posterior = once;
+  weighed.log_odds = weighed.posterior.log_odds;
+  return weighed;
+}
+
+Weighed PhaseJudge::WeighGrowth(const std::vector<uint64_t>& levels, Step bin_steps) const {
+  Weighed weighed;
+  weighed.evidence = EvidenceOfGrowth(levels, bin_steps);
+  weighed.any = weighed.evidence.any();
+  if (!weighed.any) return weighed;
+  weighed.posterior = JudgeEvidence(weighed.evidence, 0, prior_);
+  weighed.log_odds = weighed.posterior.log_odds;
+  return weighed;
+}
+
+// Grew for a while, and surely does not any more.
+bool PhaseJudge::HasStopped(const Weighed& growth) const {
+  return growth.any && growth.posterior.is_clean(prior_) && growth.posterior.alternative != Model::kUnfreed &&
+         growth.evidence.left.size() >= kFewestRises;
 }
 
 SiteHistory PhaseJudge::HistoryOf(const std::vector<SiteIndex>& sites, uint32_t book) const {
@@ -129,7 +129,7 @@ Judgement PhaseJudge::Judge(const std::vector<SiteIndex>& sites, uint32_t book) 
   const std::vector<HeldLevel> held = LevelsOf(sites, book);
   std::vector<uint64_t> levels;
   for (const HeldLevel& level : held) levels.push_back(growth_.books()[book].in_bytes() ? level.bytes : level.objects);
-  judgement.survivors = WeighSurvivors(judgement.history, phase_.steps.size(), keepers_);
+  judgement.survivors = WeighSurvivors(judgement.history);
   judgement.growth = WeighGrowth(levels, books_[book].bin_steps);
   judgement.longest_life = judgement.history.max_completed_lifetime_steps;
   AddWindows(levels, books_[book], &judgement);
@@ -146,26 +146,25 @@ void PhaseJudge::Decide(uint32_t book, Judgement* judgement) const {
   const Weighed& growth = judgement->growth;
   uint64_t kept = 0;
   for (const Cohort& cohort : judgement->history.cohorts) kept += cohort.step > 0 ? cohort.live_objects : 0;
-  if (survivors.any && survivors.posterior.is_leak()) {
+  if (survivors.any && survivors.posterior.is_leak(prior_)) {
     judgement->certainty = Certainty::kLeak;
-    judgement->accelerates =
-        survivors.posterior.accelerates() || JudgeEvidence(InEqualObjects(survivors.evidence), keepers_).accelerates();
+    judgement->accelerates = survivors.posterior.accelerates(prior_) ||
+                             JudgeEvidence(InEqualObjects(survivors.evidence), keepers_, prior_).accelerates(prior_);
     return;
   }
-  if (survivors.any && !survivors.posterior.is_clean() && kept > 1 && !HasStopped(growth)) {
+  if (survivors.any && !survivors.posterior.is_clean(prior_) && kept > 1 && !HasStopped(growth)) {
     judgement->certainty = Certainty::kUnsure;
   }
   // What grows while its ledger does not is made up for by something else.
   const Weighed& whole = OfBook(book).growth;
-  if (!growth.any || judgement->gain() <= 0 || !whole.any || whole.posterior.is_clean()) return;
-  const Prior prior;
+  if (!growth.any || judgement->gain() <= 0 || !whole.any || whole.posterior.is_clean(prior_)) return;
   // What keeps most of its objects leaves them behind.
   const bool replaced = !survivors.any || growth.evidence.drops || survivors.evidence.drops;
-  if (growth.log_odds + (replaced ? std::log(prior.replaced) : 0) > std::log(prior.odds)) {
+  if (growth.log_odds + (replaced ? std::log(prior_.replaced) : 0) > std::log(prior_.odds)) {
     judgement->certainty = Certainty::kLeak;
     judgement->replaced = replaced;
     judgement->by_growth = true;
-  } else if (judgement->certainty == Certainty::kClean && !growth.posterior.is_clean() &&
+  } else if (judgement->certainty == Certainty::kClean && !growth.posterior.is_clean(prior_) &&
              judgement->rises > judgement->falls + 1) {
     judgement->certainty = Certainty::kUnsure;
     judgement->replaced = true;
@@ -207,7 +206,7 @@ void PhaseJudge::Measure(uint32_t book, Judgement* judgement) const {
     if (handles) judgement->rate.bytes_interval = {};
     return;
   }
-  if (handles || !judgement->growth.any || !judgement->growth.posterior.is_leak()) return;
+  if (handles || !judgement->growth.any || !judgement->growth.posterior.is_leak(prior_)) return;
   const Rate other = rate_of(judgement->growth, width);
   const auto spread = [](const Rate& rate) {
     return rate.bytes_per_step > 0 ? (rate.bytes_interval.high - rate.bytes_interval.low) / rate.bytes_per_step : 1e9;

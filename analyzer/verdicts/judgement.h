@@ -62,7 +62,8 @@ std::vector<size_t> QuietMoments(const std::vector<uint64_t>& levels, size_t war
 // Pools and judges sites in one phase. `replays` must outlive it. Thread-compatible.
 class PhaseJudge {
  public:
-  PhaseJudge(const Ledger& ledger, const SiteHistories& histories, const GrowthLedger& growth, const RunPhase& phase);
+  PhaseJudge(const Ledger& ledger, const SiteHistories& histories, const GrowthLedger& growth, const RunPhase& phase,
+             const Prior& prior = {});
 
   // States how many lines keep something after set-up; see JudgeEvidence.
   void SetKeepers(double keepers) { keepers_ = keepers; }
@@ -86,6 +87,9 @@ class PhaseJudge {
     Judgement judgement;
   };
 
+  Weighed WeighSurvivors(const SiteHistory& history) const;
+  Weighed WeighGrowth(const std::vector<uint64_t>& levels, Step bin_steps) const;
+  bool HasStopped(const Weighed& growth) const;
   void Decide(uint32_t book, Judgement* judgement) const;
   void Measure(uint32_t book, Judgement* judgement) const;
   static void AddWindows(const std::vector<uint64_t>& levels, const OfPhase& book, Judgement* judgement);
@@ -94,6 +98,7 @@ class PhaseJudge {
   const SiteHistories& histories_;
   const GrowthLedger& growth_;
   const RunPhase phase_;
+  const Prior prior_;
   std::vector<OfPhase> books_;
   double keepers_ = 0;
 };

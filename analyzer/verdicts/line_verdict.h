@@ -40,6 +40,8 @@ struct ReplayedRun {
   StackSymbolizer* symbolizer;  // useful frames
   StackSymbolizer* raw;         // all frames
   uint64_t horizon_steps;       // planned length of the run
+  const Prior& prior;
+  const std::string& without_fact;  // id of the fact that is not asked; empty: none
 };
 
 struct Fact;

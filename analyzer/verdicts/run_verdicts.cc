@@ -46,11 +46,21 @@ class RunJudge {
       if (verdicts_.phases[i].kind != PlannedPhase::Kind::kUnjudged) JudgePhase(i);
     }
     ShareOut();
+    const auto leaks = [](const LineVerdict& line) { return line.leaks(); };
+    if (std::none_of(verdicts_.lines.begin(), verdicts_.lines.end(), leaks)) FindRarestLeak();
     return std::move(verdicts_);
   }
 
  private:
   const Sites& sites() const { return run_.ledger.sites(); }
+
+  void FindRarestLeak() {
+    Step longest = 0;
+    for (const RunPhase& phase : verdicts_.phases) {
+      if (phase.kind != PlannedPhase::Kind::kUnjudged) longest = std::max(longest, phase.steps.size());
+    }
+    verdicts_.rarest_leak = RarestLeak(longest, run_.prior);
+  }
 
   void FindLines() {
     std::vector<SiteIndex> wanted;
@@ -62,7 +72,7 @@ class RunJudge {
   }
 
   void JudgePhase(size_t phase) {
-    PhaseJudge judge(run_.ledger, run_.histories, run_.growth, verdicts_.phases[phase]);
+    PhaseJudge judge(run_.ledger, run_.histories, run_.growth, verdicts_.phases[phase], run_.prior);
     double keepers = 0;
     for (const CodeLine& line : lines_) {
       keepers += KeepsAfter(judge.HistoryOf(Judged(line.sites), line.book), kSetup) ? 1 : 0;
@@ -131,7 +141,7 @@ class RunJudge {
   // the line that grew most is a suspect.
   void FindSpread(const PhaseJudge& judge, uint32_t book, std::vector<LineVerdict>* lines) const {
     const Judgement& whole = judge.OfBook(book);
-    if (!whole.growth.any || !whole.growth.posterior.is_leak() || whole.gain() <= 0) return;
+    if (!whole.growth.any || !whole.growth.posterior.is_leak(run_.prior) || whole.gain() <= 0) return;
     double explained = 0;
     std::vector<size_t> open;
     for (size_t i = 0; i < lines->size(); ++i) {

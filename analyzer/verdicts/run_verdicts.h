@@ -35,6 +35,7 @@ struct RunVerdicts {
   std::vector<RunPhase> phases;    // by time; one for a run whose steps are of one kind
   std::vector<LineVerdict> lines;  // that keep or held something at quiet moments
   SiteVerdicts sites;
+  Step rarest_leak = 0;  // see RarestLeak(), of the longest phase that is judged; 0 as well if a line leaks
 };
 
 // Returns the verdicts on all sites. `phases`: see PhasesOf(); must not be empty.

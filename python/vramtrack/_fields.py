@@ -642,6 +642,8 @@ class Steps:
         runner_up: What else could have been a step; `None` where there was nothing.
         phases: Parts of a run whose steps differ, by time; empty where all steps are of one kind.
         seconds: That a step takes, by the later half of the run; `None` for windows, and where steps have no duration.
+        rarest_leak: N, where the run is long enough to show a leak in each n-th step; `None` where it is not, and
+            beside a leak.
     """
 
     count: int
@@ -656,6 +658,7 @@ class Steps:
     runner_up: dict[str, Any] | None
     phases: tuple[Phase, ...]
     seconds: float | None
+    rarest_leak: int | None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -128,7 +128,7 @@ Detection DetectionOf(const Report& report, const Emulation& run) {
   return detection;
 }
 
-RunScore Score(const RunSpec& spec) {
+RunScore Score(const RunSpec& spec, AnalyzeOptions options) {
   const Emulation run = Emulate(spec.shape, spec.flows, spec.options);
   RunScore score;
   const auto trace = Trace::Read(run.trace, spec.id);
@@ -137,7 +137,6 @@ RunScore Score(const RunSpec& spec) {
     score.class_right = false;
     return score;
   }
-  AnalyzeOptions options;
   options.top = kAllSites;
   std::vector<ProcessFindings> processes;
   processes.push_back(FindInProcess(**trace, options));

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/findings/core/analyze_options.h"
 #include "analyzer/model/report.h"
 #include "tests/corpus/emulation.h"
 
@@ -53,7 +54,7 @@ struct RunScore {
 };
 
 // Emulates the run, analyses its trace in this process, and compares.
-RunScore Score(const RunSpec& spec);
+RunScore Score(const RunSpec& spec, AnalyzeOptions options = {});
 
 // Of the true sites' verdicts and ranks alone.
 Detection DetectionOf(const Report& report, const Emulation& run);

@@ -12,6 +12,7 @@
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include "tests/corpus/ablation.h"
 #include "tests/corpus/diff_score.h"
 #include "tests/corpus/suites.h"
 #include "tests/corpus/summary.h"
@@ -174,6 +175,34 @@ nlohmann::ordered_json RunDiff(const Options& options, bool summaries) {
   return json;
 }
 
+nlohmann::ordered_json RunAblations(const Options& options) {
+  // Each rule costs all runs once: short ones of two seeds do.
+  Selection few = options.selection;
+  few.steps.erase(std::remove_if(few.steps.begin(), few.steps.end(), [](int steps) { return steps > 100; }),
+                  few.steps.end());
+  few.seeds = std::min(few.seeds, 2);
+  const std::vector<RunSpec> runs = CaseRuns(few);
+  std::string nothing;
+  std::printf("\n%zu runs of cases, with one rule off at a time\n%-20s %-10s %6s %6s %12s %6s\n", runs.size(), "rule",
+              "off", "lost", "found", "false leaks", "other");
+  nlohmann::ordered_json json;
+  for (const Ablation& one : Ablate(runs, options.threads)) {
+    if (one.lost + one.found + one.false_leaks + one.other == 0) {
+      nothing += (nothing.empty() ? "" : ", ") + one.rule;
+    } else {
+      std::printf("%-20s %-10s %6d %6d %12d %6d\n", one.rule.c_str(), one.off.c_str(), one.lost, one.found,
+                  one.false_leaks, one.other);
+    }
+    json[one.rule] = {{"off", one.off},
+                      {"lost", one.lost},
+                      {"found", one.found},
+                      {"false_leaks", one.false_leaks},
+                      {"other", one.other}};
+  }
+  std::printf("none changes without: %s\n", nothing.c_str());
+  return json;
+}
+
 int Run(const Options& options) {
   nlohmann::ordered_json json;
   for (const Suite& suite : kSuites) {
@@ -197,6 +226,7 @@ int Run(const Options& options) {
     PrintFailures(runs, scores, options.explain, stdout);
     if (options.explain) PrintRatesOff(runs, scores, stdout);
   }
+  if (Wants(options, "ablations")) json["ablations"] = RunAblations(options);
   if (Wants(options, "oom")) json["oom"] = RunOom(options);
   if (Wants(options, "diff")) json["diff"] = RunDiff(options, /*summaries=*/false);
   if (Wants(options, "summary_diff")) json["summary_diff"] = RunDiff(options, /*summaries=*/true);
@@ -223,7 +253,8 @@ int main(int argc, char** argv) {
   app.add_option("--half", options.half, "tuning, held-out or both")
       ->check(CLI::IsMember({"tuning", "held-out", "both"}));
   options.suites = {"cases"};
-  app.add_option("--suites", options.suites, "cases, injected, clean, pairs, oom, diff, summary_diff (cases)")
+  app.add_option("--suites", options.suites,
+                 "cases, injected, clean, pairs, ablations, oom, diff, summary_diff (cases)")
       ->delimiter(',');
   app.add_option("--threads", options.threads, "how many runs at a time (one a core)");
   app.add_option("--json", options.json, "where the figures go as JSON");

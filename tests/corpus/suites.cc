@@ -174,11 +174,11 @@ void ForEach(size_t count, int threads, const std::function<void(size_t)>& work,
   for (std::thread& other : others) other.join();
 }
 
-std::vector<RunScore> RunAll(const std::vector<RunSpec>& runs, int threads,
-                             const std::function<void(size_t)>& progress) {
+std::vector<RunScore> RunAll(const std::vector<RunSpec>& runs, int threads, const std::function<void(size_t)>& progress,
+                             const AnalyzeOptions& options) {
   std::vector<RunScore> scores(runs.size());
   ForEach(
-      runs.size(), threads, [&](size_t i) { scores[i] = Score(runs[i]); }, progress);
+      runs.size(), threads, [&](size_t i) { scores[i] = Score(runs[i], options); }, progress);
   return scores;
 }
 

@@ -39,7 +39,7 @@ void ForEach(size_t count, int threads, const std::function<void(size_t)>& work,
 
 // Scores in the order of the runs.
 std::vector<RunScore> RunAll(const std::vector<RunSpec>& runs, int threads,
-                             const std::function<void(size_t)>& progress = nullptr);
+                             const std::function<void(size_t)>& progress = nullptr, const AnalyzeOptions& options = {});
 
 }  // namespace vramtrack::corpus
 

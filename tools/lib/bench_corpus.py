@@ -11,7 +11,7 @@ TARGETS = ["//tests/corpus:score"]
 def bench(root, folder, quick):
     figures = os.path.join(folder, "corpus.json")
     command = [os.path.join(root, ".bazel", "bin", "tests", "corpus", "score"),
-               "--suites", "cases,injected,clean,pairs,oom,diff", "--json", figures]
+               "--suites", "cases,injected,clean,pairs,ablations,oom,diff", "--json", figures]
     if quick:
         command += ["--steps", "200", "--seeds", "2"]
     sys.stdout.flush()

@@ -10,6 +10,7 @@
 #include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/base/analysis_progress.h"
 #include "analyzer/findings/core/pass_plan.h"
+#include "analyzer/leaks/prior.h"
 #include "analyzer/symbols/symbolizer.h"
 
 namespace vramtrack {
@@ -26,6 +27,9 @@ struct AnalyzeOptions {
   uint64_t window_bytes = 0;
   // The planned length of the run in steps. A leak that stays small until then is minor.
   uint64_t horizon_steps = 100000;
+  // To measure what a rule carries: other numbers behind a verdict, and the id of a fact that is not asked.
+  Prior prior;
+  std::string without_fact;
   bool follow = false;  // the first replay is to go on when the trace has grown, see FollowedProcess
   // Number of processors to use; 0: all. The findings do not depend on it.
   size_t threads = 0;

@@ -86,10 +86,20 @@ void ProcessAnalysis::MakeFirstReplay(std::unique_ptr<SiteReplay> before) {
 }
 
 ReplayedRun ProcessAnalysis::replayed() {
-  return {trace_,       ledger(),        histories(),
-          growth(),     order(),         replay_->gathered(),
-          walks(),      walked_blocks(), activities_ ? &activities_->unseen() : nullptr,
-          &symbolizer_, &raw_,           options_.horizon_steps};
+  return {trace_,
+          ledger(),
+          histories(),
+          growth(),
+          order(),
+          replay_->gathered(),
+          walks(),
+          walked_blocks(),
+          activities_ ? &activities_->unseen() : nullptr,
+          &symbolizer_,
+          &raw_,
+          options_.horizon_steps,
+          options_.prior,
+          options_.without_fact};
 }
 
 void ProcessAnalysis::JudgeSites() {

@@ -82,6 +82,7 @@ ReportSteps DescribeSteps(const ProcessAnalysis& analysis) {
     constexpr double kSomeLoop = 0.8;
     if (!plan.anchor_site.is_none() && !plan.outer.empty()) steps.confidence = std::min(steps.confidence, kSomeLoop);
   }
+  steps.rarest_leak = analysis.run_verdicts().rarest_leak;
   for (const OuterLoop& loop : plan.outer) steps.rounds.push_back({loop.inner, loop.occurrences});
   DescribePhases(ledger, &steps);
   return steps;

@@ -183,11 +183,19 @@ std::string TimeToOutOfMemory(const Report& report, const ReportSite& site) {
   return "";
 }
 
+// Short runs do not show rare leaks.
+std::string WhatWouldShow(const ReportSteps& steps) {
+  const char* const step = steps.unit == StepUnit::kStep ? "step" : "window";
+  if (steps.rarest_leak == 0) return "";
+  if (steps.rarest_leak == 1) return absl::StrCat("; only a leak in nearly every ", step, " would show");
+  return absl::StrCat("; a leak rarer than 1 in ", steps.rarest_leak, " ", step, "s would not show");
+}
+
 std::string NoLeakWords(const Report& report) {
   const std::string processes =
       report.processes.size() > 1 ? absl::StrCat(" of ", FormatCount(report.processes.size()), " processes") : "";
   return absl::StrCat("none of ", Plural(AllSites(report), "allocation site", "allocation sites"), processes,
-                      " leaks (", StepsCounted(report), ")");
+                      " leaks (", StepsCounted(report), WhatWouldShow(report.steps), ")");
 }
 
 std::string FullInSteps(const ReportGrowth& growth) {
@@ -206,7 +214,8 @@ std::string ProcessName(const std::optional<int>& rank, uint32_t pid) {
 }
 
 std::string RateWithInterval(const ReportGrowth& growth) {
-  const std::string rate = FormatByteCount(growth.bytes_per_step) + " per step";
+  const bool windows = growth.ledger && !growth.ledger->from_step;
+  const std::string rate = absl::StrCat(FormatByteCount(growth.bytes_per_step), windows ? " per window" : " per step");
   const std::string interval = FormatByteInterval(growth.ci_low, growth.ci_high);
   return interval.empty() ? rate : absl::StrCat(rate, " (", interval, ")");
 }
@@ -263,9 +272,9 @@ std::string WhoGrew(const ReportGrowthLedger& ledger, bool bytes, size_t most) {
     return bytes ? FormatByteCount(static_cast<double>(grown))
                  : Plural(static_cast<uint64_t>(std::abs(grown)), "handle", "handles");
   };
-  std::string text =
-      absl::StrCat(ledger.grown < 0 ? "shrank by " : "grew by ", amount(bytes ? std::abs(ledger.grown) : ledger.grown),
-                   " in ", Plural(ledger.steps, "step", "steps"));
+  std::string text = absl::StrCat(
+      ledger.grown < 0 ? "shrank by " : "grew by ", amount(bytes ? std::abs(ledger.grown) : ledger.grown), " in ",
+      ledger.from_step ? Plural(ledger.steps, "step", "steps") : Plural(ledger.steps, "window", "windows"));
   std::vector<std::string> parts;
   int64_t rest = ledger.grown;
   uint64_t others = ledger.lines.size() + ledger.other_lines;

@@ -21,8 +21,9 @@ function ledgersOf(report) {
 
 function captionOf({of, ledger, amount}) {
   const at = (step) => (step === null ? '' : ` at step ${format.count(step)}`);
+  const steps = ledger.from_step === null ? format.plural(ledger.steps, 'window', 'windows') : format.plural(ledger.steps, 'step', 'steps');
   const by = `${ledger.bytes < 0 ? 'shrank' : 'grew'} by ${amount(Math.abs(ledger.bytes))}`;
-  return `${of} ${by} in ${format.plural(ledger.steps, 'step', 'steps')}: ${amount(ledger.from_bytes)}${at(ledger.from_step)}, ${amount(ledger.to_bytes)}${at(ledger.to_step)}`;
+  return `${of} ${by} in ${steps}: ${amount(ledger.from_bytes)}${at(ledger.from_step)}, ${amount(ledger.to_bytes)}${at(ledger.to_step)}`;
 }
 
 function lineCell(report, line) {
