@@ -61,8 +61,6 @@ struct StepPlan {
   std::string runner_up;             // the next best candidate for a step; empty if there is none
   uint64_t runner_up_count = 0;
 
-  uint64_t idle_rounds = 0;  // how often the allocations repeat while nothing is freed; no steps
-
   std::vector<OuterLoop> outer;  // loops around the steps
 
   bool picks() const { return !marks.empty() || !cuts.empty(); }

@@ -284,14 +284,6 @@ Sentences StepsInGraphs(const RunCase& of) {
       "call vramtrack_step(), or push an NVTX range, once a step"};
 }
 
-Sentences IdleRounds(const RunCase& of) {
-  if (!of.without_steps() || of.plan().idle_rounds == 0) return {};
-  return {
-      absl::StrCat("the allocations repeat ", of.plan().idle_rounds,
-                   " times and nothing is freed as often, which may be set-up; --step-marks periodicity takes them as "
-                   "steps")};
-}
-
 Sentences NoSteps(const RunCase& of) {
   if (of.shape.steps > 0) return {};
   return {"no steps were found, so growth per step is unknown; call vramtrack_step() once a step"};
@@ -341,24 +333,21 @@ Sentences Uncovered(const RunCase& of) {
                           of.plan().has_windows() ? "windows" : "steps that were found", 100 * of.plan().judged)};
 }
 
+// A part of the run that has neither steps nor windows is not judged.
 Sentences KeptOutsideSteps(const RunCase& of) {
   size_t kept = 0;
   for (const LineVerdict& line : of.verdicts.lines) {
     if (line.leaks() || line.unsure()) continue;
     uint64_t objects = 0;
     for (const RunPhase& phase : of.verdicts.phases) {
-      if (phase.kind == PlannedPhase::Kind::kSteps || phase.share < kLeastShare) continue;
-      if (!phase.follows && !of.plan().has_windows()) continue;
+      if (phase.kind != PlannedPhase::Kind::kUnjudged || !phase.follows || phase.share < kLeastShare) continue;
       for (const SiteIndex site : line.parts) {
         for (const Cohort& cohort : of.run.histories.history(site).cohorts) {
-          const Step first = of.plan().has_windows() ? phase.warmup_end : phase.steps.begin;
-          if (cohort.step >= first && cohort.step < phase.steps.end) objects += cohort.live_objects;
+          if (cohort.step >= phase.steps.begin && cohort.step < phase.steps.end) objects += cohort.live_objects;
         }
       }
     }
-    const bool ordinary =
-        of.plan().has_windows() && line.verdict != Verdict::kOneTime && line.verdict != Verdict::kSublinear;
-    kept += objects >= kFewestRepeats && !ordinary;
+    kept += objects >= kFewestRepeats;
   }
   if (kept == 0) return {};
   return {absl::StrCat(Plural(kept, "line", "lines"),
@@ -425,9 +414,14 @@ struct RunFact {
   Sentences (*sentences)(const RunCase& of);
 };
 constexpr RunFact kRunFacts[] = {
-    {"no_steps", NoSteps},       {"few_allocations", FewAllocations},      {"few_steps", FewSteps},
-    {"idle_rounds", IdleRounds}, {"untraced_blocks", UntracedBlocks},      {"steps_in_graphs", StepsInGraphs},
-    {"uncovered", Uncovered},    {"kept_outside_steps", KeptOutsideSteps}, {"rising_peaks", RisingPeaks},
+    {"no_steps", NoSteps},
+    {"few_allocations", FewAllocations},
+    {"few_steps", FewSteps},
+    {"untraced_blocks", UntracedBlocks},
+    {"steps_in_graphs", StepsInGraphs},
+    {"uncovered", Uncovered},
+    {"kept_outside_steps", KeptOutsideSteps},
+    {"rising_peaks", RisingPeaks},
 };
 
 }  // namespace

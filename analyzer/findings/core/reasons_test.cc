@@ -88,6 +88,17 @@ TEST(Reasons, ARestThatKeepsNothingHidesNoLeak) {
   }
 }
 
+TEST(Reasons, FewStepsDoNotShowEvenALeakInEachOfThem) {
+  for (const int steps : {8, 60}) {
+    JobBuilder job;
+    for (int step = 0; step < steps; ++step) {
+      Work(&job);
+      job.EndStep();
+    }
+    EXPECT_EQ(FindInJob(&job).reasons.empty(), steps == 60) << steps;
+  }
+}
+
 // The line that makes a pool grow is not the one that keeps its blocks.
 TEST(Reasons, GrowthOfALibrarysPoolIsNoLeakOfALine) {
   JobBuilder job;

@@ -288,10 +288,7 @@ class Planner {
     const Ledger& ledger = stream.ledger();
     const std::vector<GapFamily> families = stream.gaps().Families();
     const GapFamily* steps = RegularGaps::StepsOf(families);
-    if (steps != nullptr && wanted_.any() && !Works(ledger, *steps)) {
-      plan_.idle_rounds = steps->occurrences;
-      steps = nullptr;
-    }
+    if (steps != nullptr && wanted_.any() && !Works(ledger, *steps)) steps = nullptr;
     if (steps != nullptr && wanted_.any()) {
       std::vector<uint64_t> loops;
       for (const GapFamily& family : families) loops.push_back(family.occurrences);
