@@ -201,7 +201,7 @@ const StackSymbolizer::KnownFrames& StackSymbolizer::NativeFrames(uint64_t retur
     frame.language = Language::kUnknown;
     frames->emplace_back().frame = std::move(frame);
   } else {
-    const ModuleRef ref = {module->path, module->build_id};
+    const ModuleRef ref = {module->path, module->build_id, module->text_hash, module->file_bytes, module->modified_ns};
     for (const vramtrack::Frame& found : symbolizer_->Symbolize(ref, offset, true)) {
       ReportFrame frame;
       frame.function = found.function;

@@ -101,6 +101,9 @@ std::string FindProgram(const std::string& command) {
 
 std::string WhyNotTraceable(const std::string& path) {
   std::string program = path, of;
+  // The loader is linked statically, and preloads for the program that it is given.
+  const std::string name = path.substr(path.rfind('/') + 1);
+  if (name.compare(0, 4, "ld-l") == 0 || name.compare(0, 4, "ld-m") == 0 || name.compare(0, 5, "ld.so") == 0) return "";
   for (int depth = 0; depth < kMostInterpreters && !program.empty(); ++depth) {
     std::string head = Head(program);
     if (head.compare(0, 2, "#!") == 0) {

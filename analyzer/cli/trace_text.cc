@@ -37,7 +37,7 @@ TracedFrames::TracedFrames(const Definitions& definitions, const std::vector<std
 
 ModuleRef TracedFrames::RefOf(int module) const {
   const TracedModule& traced = definitions_.modules.modules()[module];
-  return {traced.path, traced.build_id};
+  return {traced.path, traced.build_id, traced.text_hash, traced.file_bytes, traced.modified_ns};
 }
 
 const std::vector<std::string>& TracedFrames::Lines(StackIndex stack) {

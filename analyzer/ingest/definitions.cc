@@ -59,6 +59,15 @@ void ReadModule(pbf_reader in, LoadedModules* modules) {
       case f::build_id:
         module.build_id = in.get_bytes();
         break;
+      case f::text_hash:
+        module.text_hash = in.get_fixed64();
+        break;
+      case f::file_bytes:
+        module.file_bytes = in.get_uint64();
+        break;
+      case f::modified_ns:
+        module.modified_ns = in.get_uint64();
+        break;
       case f::load_bias:
         module.load_bias = in.get_fixed64();
         break;

@@ -14,6 +14,8 @@ struct TracedModule {
   uint32_t gone_epoch = UINT32_MAX;  // the first epoch in which it is no longer loaded
   std::string path;
   std::string build_id;  // raw bytes; empty: unknown
+  // Without a build id: see text_hash.h, and the file when it was loaded; 0: unknown.
+  uint64_t text_hash = 0, file_bytes = 0, modified_ns = 0;
   uint64_t load_bias = 0;
   std::vector<std::pair<uint64_t, uint64_t>> ranges;  // [start, end) of executable segments, run-time addresses
 };

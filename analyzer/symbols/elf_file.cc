@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "analyzer/base/input_file.h"
+#include "proto/text_hash.h"
 
 namespace vramtrack {
 
@@ -59,6 +60,22 @@ void ElfFile::ReadSections() {
     const std::string_view view(name);
     has_debug_info_ |= view == ".debug_info" || view == ".zdebug_info";
   }
+}
+
+uint64_t ElfFile::TextHashOfFile() const {
+  size_t segments = 0, bytes = 0;
+  const char* const begin = elf_rawfile(elf_, &bytes);
+  TextHash hash;
+  if (begin == nullptr || elf_getphdrnum(elf_, &segments) != 0) return hash.value();
+  for (size_t i = 0; i < segments; ++i) {
+    GElf_Phdr segment;
+    if (gelf_getphdr(elf_, static_cast<int>(i), &segment) == nullptr || segment.p_type != PT_LOAD) continue;
+    hash.AddSegment(segment.p_vaddr, segment.p_filesz, segment.p_memsz, segment.p_flags);
+    if ((segment.p_flags & (PF_R | PF_W | PF_X)) != (PF_R | PF_X)) continue;
+    if (segment.p_offset > bytes || segment.p_filesz > bytes - segment.p_offset) continue;
+    hash.AddText(begin + segment.p_offset, segment.p_filesz);
+  }
+  return hash.value();
 }
 
 bool ElfFile::IsCode(uint64_t address) const {

@@ -28,6 +28,8 @@ class ElfFile {
   const std::string& path() const { return path_; }
   // Returns the build id in lower-case hex; empty if the file has none.
   const std::string& build_id() const { return build_id_; }
+  // Returns the hash of its loaded segments, see proto/text_hash.h. Reads parts of its code.
+  uint64_t TextHashOfFile() const;
   // Returns the file name in .gnu_debuglink; empty if there is none.
   const std::string& debug_link() const { return debug_link_; }
   uint32_t debug_link_crc() const { return debug_link_crc_; }

@@ -10,6 +10,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iostream>
@@ -36,7 +37,9 @@ void WithElf(const std::string& path, const std::function<void(Elf*)>& use) {
 
 }  // namespace
 
-std::string FixturePath(const std::string& name) { return "analyzer/symbols/fixtures/" + name; }
+std::string FixturePath(const std::string& name) {
+  return std::filesystem::current_path().string() + "/analyzer/symbols/fixtures/" + name;
+}
 
 std::string ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

@@ -17,6 +17,9 @@ struct ModuleRef {
   std::string path;
   // Raw bytes or hex digits of either case; empty if unknown.
   std::string build_id;
+  // Without a build id: the hash of proto/text_hash.h; size and time of modification (ns since 1970) of the file when
+  // it was loaded; 0: unknown.
+  uint64_t text_hash = 0, file_bytes = 0, modified_ns = 0;
 };
 
 // One function in a call stack.

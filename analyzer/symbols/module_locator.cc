@@ -67,8 +67,12 @@ void AddUnique(std::vector<std::string>& list, std::string path) {
 // Looks at files in turn and keeps the first that is the right build.
 class Finder {
  public:
-  Finder(std::string path, bool deleted, std::string build_id, const ModuleSearch& search)
-      : path_(std::move(path)), deleted_(deleted), build_id_(std::move(build_id)), search_(search) {}
+  Finder(std::string path, const ModuleRef& module, const ModuleSearch& search)
+      : path_(std::move(path)),
+        deleted_(path_.size() != module.path.size()),
+        build_id_(NormalizedBuildId(module.build_id)),
+        module_(module),
+        search_(search) {}
 
   LocatedModule Find() {
     FindBinary();
@@ -92,12 +96,16 @@ class Finder {
       AddUnique(candidates, Join(folder, path_));
       AddUnique(candidates, Join(folder, NameOf(path_)));
     }
-    AddUnique(candidates, path_);
+    // A relative path is about the job's working directory, not about this program's.
+    if (StartsWith(path_, "/")) AddUnique(candidates, path_);
     for (const std::string& candidate : candidates) {
       // What now has a deleted file's name is another file, unless a build id says that it is the same.
       if (deleted_ && build_id_.empty() && candidate == path_) continue;
       found_.binary = OpenIfSameBuild(candidate, build_id_);
-      if (found_.binary != nullptr) return;
+      if (found_.binary == nullptr) continue;
+      if (IsSameText(*found_.binary)) return;
+      found_.binary = nullptr;
+      NoteRefused(candidate);
     }
   }
 
@@ -156,6 +164,18 @@ class Finder {
     return nullptr;
   }
 
+  // Without a build id. The code may be the same in a file with other lines: where the job had the file, it must not
+  // have been written since. A copy elsewhere has another time, and may have been stripped.
+  bool IsSameText(const ElfFile& file) const {
+    if (!build_id_.empty()) return true;
+    if (module_.text_hash != 0 && file.TextHashOfFile() != module_.text_hash) return false;
+    struct stat status;
+    if (file.path() != path_ || module_.modified_ns == 0 || stat(path_.c_str(), &status) != 0) return true;
+    const auto modified =
+        static_cast<uint64_t>(status.st_mtim.tv_sec) * 1000000000 + static_cast<uint64_t>(status.st_mtim.tv_nsec);
+    return static_cast<uint64_t>(status.st_size) == module_.file_bytes && modified == module_.modified_ns;
+  }
+
   void NoteRefused(const std::string& path) {
     if (found_.refused_path.empty()) found_.refused_path = path;
   }
@@ -163,6 +183,7 @@ class Finder {
   const std::string path_;
   const bool deleted_;
   const std::string build_id_;
+  const ModuleRef& module_;
   const ModuleSearch& search_;
   LocatedModule found_;
 };
@@ -188,8 +209,7 @@ bool IsFilePath(std::string_view path) {
 LocatedModule LocateModule(const ModuleRef& module, const ModuleSearch& search) {
   std::string_view path = WithoutDeletedMark(module.path);
   if (!IsFilePath(path)) return {};
-  return Finder(std::string(path), path.size() != module.path.size(), NormalizedBuildId(module.build_id), search)
-      .Find();
+  return Finder(std::string(path), module, search).Find();
 }
 
 }  // namespace vramtrack

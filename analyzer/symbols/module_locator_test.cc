@@ -2,8 +2,10 @@
 
 #include "analyzer/symbols/module_locator.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <string>
 
@@ -107,6 +109,63 @@ TEST_F(ModuleLocatorTest, ADeletedFilesSuccessorNeedsABuildId) {
   EXPECT_EQ(LocateModule({path + " (deleted)", ""}, search_).binary, nullptr);
   search_.search_paths = {folder_ + "/bin"};
   EXPECT_EQ(LocateModule({path + " (deleted)", ""}, search_).binary, nullptr) << "the same file by another way";
+}
+
+// Without a build id the code that ran decides, and where the job had the file, also when it was written.
+class ModuleWithoutBuildIdTest : public ModuleLocatorTest {
+ protected:
+  ModuleWithoutBuildIdTest() : path_(WriteFile(folder_ + "/bin/shapes", ReadFile(FixturePath("anonymous/shapes")))) {
+    module_.path = path_;
+    module_.text_hash = ElfFile::Open(path_)->TextHashOfFile();
+    struct stat status;
+    EXPECT_EQ(stat(path_.c_str(), &status), 0);
+    module_.file_bytes = static_cast<uint64_t>(status.st_size);
+    module_.modified_ns =
+        static_cast<uint64_t>(status.st_mtim.tv_sec) * 1000000000 + static_cast<uint64_t>(status.st_mtim.tv_nsec);
+  }
+
+  static void WriteLater(const std::string& path) {
+    const timespec times[] = {{2000000000, 0}, {2000000000, 0}};
+    ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+  }
+  std::string Found() const { return PathOf(LocateModule(module_, search_).binary); }
+
+  const std::string path_;
+  ModuleRef module_;
+};
+
+TEST_F(ModuleWithoutBuildIdTest, TheFileThatRanIsFound) { EXPECT_EQ(Found(), path_); }
+
+TEST_F(ModuleWithoutBuildIdTest, AFileWithOtherCodeIsNot) {
+  module_.text_hash ^= 1;
+  EXPECT_EQ(Found(), "");
+  EXPECT_EQ(LocateModule(module_, search_).refused_path, path_);
+}
+
+TEST_F(ModuleWithoutBuildIdTest, AFileThatWasWrittenSinceIsNotThoughItsCodeIsTheSame) {
+  WriteLater(path_);
+  EXPECT_EQ(Found(), "");
+  EXPECT_EQ(LocateModule(module_, search_).refused_path, path_);
+}
+
+TEST_F(ModuleWithoutBuildIdTest, ACopyHasAnyTimeAndMayBeStripped) {
+  const std::string copy = WriteFile(folder_ + "/copies/shapes", ReadFile(path_));
+  WriteLater(copy);
+  WriteLater(path_);
+  search_.search_paths = {folder_ + "/copies"};
+  EXPECT_EQ(Found(), copy);
+  OutputOf("strip " + copy);
+  EXPECT_EQ(Found(), copy);
+  WriteFile(copy, bytes_);
+  EXPECT_EQ(Found(), "") << "another build";
+}
+
+TEST_F(ModuleWithoutBuildIdTest, ARelativePathIsNotLookedUpHere) {
+  const std::string relative = "build_id_less_shapes";
+  WriteFile(relative, ReadFile(path_));
+  module_.path = "./" + relative;
+  EXPECT_EQ(Found(), "");
+  unlink(relative.c_str());
 }
 
 TEST_F(ModuleLocatorTest, DebugFilesByBuildId) {

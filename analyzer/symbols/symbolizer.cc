@@ -186,10 +186,12 @@ Symbolizer::Symbolizer(SymbolizerOptions options)
 Symbolizer::~Symbolizer() = default;
 
 ModuleStore::Module& Symbolizer::Find(const ModuleRef& ref) {
-  ModuleStore::Module*& known = modules_[{ref.path, NormalizedBuildId(ref.build_id)}];
+  const ModuleStore::Key key = {ref.path,
+                                ref.build_id.empty() ? std::to_string(ref.text_hash) : NormalizedBuildId(ref.build_id)};
+  ModuleStore::Module*& known = modules_[key];
   if (known != nullptr) return *known;
   std::lock_guard<std::mutex> lock(store_->mutex_);
-  std::unique_ptr<ModuleStore::Module>& module = store_->modules_[{ref.path, NormalizedBuildId(ref.build_id)}];
+  std::unique_ptr<ModuleStore::Module>& module = store_->modules_[key];
   if (module == nullptr) module = std::make_unique<ModuleStore::Module>(ref, options_);
   known = module.get();
   return *known;

@@ -26,7 +26,7 @@ class ModuleStore {
  private:
   friend class Symbolizer;
   class Module;
-  using Key = std::pair<std::string, std::string>;  // recorded path, and build id as hex
+  using Key = std::pair<std::string, std::string>;  // recorded path, and build id as hex or the hash of the code
 
   std::mutex mutex_;  // elfutils is not thread-safe
   std::map<Key, std::unique_ptr<Module>> modules_;

@@ -106,6 +106,14 @@ bool Identify(int fd, FileIdentity* identity) {
   return true;
 }
 
+bool StampOf(const char* path, FileStamp* stamp) {
+  struct stat status;
+  if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  *stamp = {static_cast<uint64_t>(status.st_size),
+            static_cast<uint64_t>(status.st_mtim.tv_sec) * 1000000000 + static_cast<uint64_t>(status.st_mtim.tv_nsec)};
+  return true;
+}
+
 bool IsRegular(int fd) {
   struct stat status;
   return fstat(fd, &status) == 0 && S_ISREG(status.st_mode);

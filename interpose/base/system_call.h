@@ -47,6 +47,11 @@ struct FileIdentity {
   uint64_t device, inode;
 };
 bool Identify(int fd, FileIdentity* identity);
+struct FileStamp {
+  uint64_t bytes, modified_ns;  // since 1970
+};
+// Returns false if there is no regular file at `path`. Follows symbolic links.
+bool StampOf(const char* path, FileStamp* stamp);
 // Returns whether the descriptor refers to a regular file.
 bool IsRegular(int fd);
 // Returns whether an open file has been removed from every folder.

@@ -8,7 +8,9 @@
 
 #include <cstring>
 
+#include "interpose/base/system_call.h"
 #include "proto/message_writer.h"
+#include "proto/text_hash.h"
 
 namespace vramtrack {
 namespace {
@@ -27,7 +29,8 @@ uint64_t IdentityOf(const dl_phdr_info& info) {
   return h;
 }
 
-void WriteBuildId(const dl_phdr_info& info, MessageWriter* out) {
+// Returns whether there is one.
+bool WriteBuildId(const dl_phdr_info& info, MessageWriter* out) {
   for (int i = 0; i < info.dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = info.dlpi_phdr[i];
     if (segment.p_type != PT_NOTE) continue;
@@ -43,11 +46,32 @@ void WriteBuildId(const dl_phdr_info& info, MessageWriter* out) {
       if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0 &&
           note.n_descsz <= kMaxBuildIdBytes) {
         out->Bytes(schema::module_field::build_id, data, note.n_descsz);
-        return;
+        return true;
       }
       at = next;
     }
   }
+  return false;
+}
+
+uint64_t HashOfText(const dl_phdr_info& info) {
+  TextHash hash;
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = info.dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD) continue;
+    hash.AddSegment(segment.p_vaddr, segment.p_filesz, segment.p_memsz, segment.p_flags);
+    if ((segment.p_flags & (PF_R | PF_W | PF_X)) != (PF_R | PF_X)) continue;
+    hash.AddText(reinterpret_cast<const char*>(info.dlpi_addr + segment.p_vaddr), segment.p_filesz);
+  }
+  return hash.value();
+}
+
+uint64_t AddressOfText(const dl_phdr_info& info) {
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = info.dlpi_phdr[i];
+    if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0) return info.dlpi_addr + segment.p_vaddr;
+  }
+  return 0;
 }
 
 template <typename Value>
@@ -117,23 +141,39 @@ void ModuleMap::Sweep() {
   }
 }
 
+// What is loaded while it is traced is at its path. What was there before may have been replaced since, which only
+// matters without a build id.
+const char* ModuleMap::PathOf(const dl_phdr_info& info, bool has_build_id, char* buffer, size_t capacity) {
+  const char* const name = info.dlpi_name == nullptr ? "" : info.dlpi_name;
+  const bool was_there = count_ == 0 || adds_ == 0;
+  if (name[0] == '/' && (has_build_id || !was_there)) return name;
+  if (mapped_.PathAt(AddressOfText(info), buffer, capacity)) return buffer;
+  if (*name != '\0') return name;
+  const ssize_t length = readlink("/proc/self/exe", buffer, capacity - 1);
+  buffer[length > 0 ? length : 0] = '\0';
+  return buffer;
+}
+
 void ModuleMap::Define(const dl_phdr_info& info, uint32_t id) {
   namespace f = schema::module_field;
   // With the lock held, and not on what may be a small stack.
   static char own[PATH_MAX];
   static uint8_t buffer[PATH_MAX + 512];
-  const char* path = info.dlpi_name;
-  if (path == nullptr || *path == '\0') {
-    const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-    own[length > 0 ? length : 0] = '\0';
-    path = own;
-  }
   MessageWriter out(buffer, sizeof buffer);
   uint8_t* message = out.Begin(schema::definitions_field::modules);
   out.Varint(f::id, id);
   out.Varint(f::first_epoch, epoch());
+  const bool has_build_id = WriteBuildId(info, &out);
+  const char* const path = PathOf(info, has_build_id, own, sizeof own);
   out.String(f::path, path);
-  WriteBuildId(info, &out);
+  if (!has_build_id) {
+    out.Fixed64(f::text_hash, HashOfText(info));
+    FileStamp stamp;
+    if (path[0] == '/' && StampOf(path, &stamp)) {
+      out.Varint(f::file_bytes, stamp.bytes);
+      out.Varint(f::modified_ns, stamp.modified_ns);
+    }
+  }
   out.Fixed64(f::load_bias, info.dlpi_addr);
   WriteSegments(info, f::start, &out, [&](const ElfW(Phdr) & s) { return info.dlpi_addr + s.p_vaddr; });
   WriteSegments(info, f::end, &out, [&](const ElfW(Phdr) & s) { return info.dlpi_addr + s.p_vaddr + s.p_memsz; });
@@ -168,6 +208,7 @@ bool ModuleMap::Refresh(Lane* lane) {
     dl_iterate_phdr(OnModule, this);
     listed_ = place_;
     if (unloaded) Sweep();
+    mapped_.Forget();
     adds_ = adds;
     subs_ = subs;
     generation_.fetch_add(1, std::memory_order_acq_rel);

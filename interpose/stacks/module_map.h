@@ -10,6 +10,7 @@
 
 #include "interpose/base/spin_lock.h"
 #include "interpose/recorder/lane.h"
+#include "interpose/stacks/mapped_paths.h"
 
 struct dl_phdr_info;
 
@@ -61,6 +62,7 @@ class ModuleMap {
   void Add(const Known& module);
   void Sweep();
   void Define(const dl_phdr_info& info, uint32_t id);
+  const char* PathOf(const dl_phdr_info& info, bool has_build_id, char* buffer, size_t capacity);
   void DefineGone(uint32_t id);
 
   SpinLock lock_;
@@ -75,6 +77,7 @@ class ModuleMap {
   uint32_t reading_;
   size_t place_, listed_;
   Lane* lane_;
+  MappedPaths mapped_;                          // during a reading
   uint32_t buckets_[size_t{1} << kBucketBits];  // 1 + index of the first entry; 0: empty
   Known known_[kMaxModules];
 };

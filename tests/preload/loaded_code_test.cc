@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Stacks name the library that was there when they were taken, even if another lies at its place later.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <set>
@@ -40,6 +42,43 @@ TEST(LoadedCodeTest, EveryAllocationIsItsOwnPlugins) {
   EXPECT_EQ(allocations, (std::map<uint64_t, int>{{1111, 3}, {2222, 3}}));
   EXPECT_EQ(innermost[1111], std::set<std::string>{Plugin("libplugin_a.so")});
   EXPECT_EQ(innermost[2222], std::set<std::string>{Plugin("libplugin_b.so")});
+}
+
+// Of all processes of a run.
+std::set<std::string> ModulesOf(const RunResult& run) {
+  std::set<std::string> paths;
+  for (const std::string& path : run.traces) {
+    auto trace = Trace::Open(path);
+    if (!trace.ok()) continue;
+    for (const TracedModule& module : (*trace)->definitions().modules.modules()) paths.insert(module.path);
+  }
+  return paths;
+}
+
+std::string RealPath(const std::string& path) {
+  char* real = realpath(path.c_str(), nullptr);
+  std::string copy = real == nullptr ? "" : real;
+  free(real);
+  return copy;
+}
+
+// The working directory of a job is not known later.
+TEST(LoadedCodeTest, RelativePathsAreCompleted) {
+  const std::string relative = std::string(getenv("PROGRAMS")) + "/libplugin_a.so";
+  const RunResult run = RunProgram("plugin_host", {"./" + relative, "./" + relative});
+  ASSERT_EQ(run.wait_status, 0) << run.out;
+  const std::set<std::string> paths = ModulesOf(run);
+  EXPECT_EQ(paths.count(RealPath(relative)), 1u);
+  for (const std::string& path : paths) EXPECT_TRUE(path[0] == '/' || path[0] == '[') << path;
+}
+
+TEST(LoadedCodeTest, AProgramThatTheLoaderWasToldToStartIsItself) {
+  Dl_info loader;
+  ASSERT_NE(dladdr(reinterpret_cast<void*>(getauxval(AT_BASE)), &loader), 0);
+  const std::string plugin = Plugin("libplugin_a.so");
+  const RunResult run = RunProgram(RealPath(loader.dli_fname), {Plugin("plugin_host"), plugin, plugin});
+  ASSERT_EQ(run.wait_status, 0) << run.out << run.err;
+  EXPECT_EQ(ModulesOf(run).count(RealPath(Plugin("plugin_host"))), 1u);
 }
 
 }  // namespace

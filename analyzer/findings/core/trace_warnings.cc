@@ -14,11 +14,14 @@ void AddModuleWarnings(const Symbolizer& symbolizer, std::vector<std::string>* w
   for (const ModuleStatus& module : symbolizer.Statuses()) {
     switch (module.state) {
       case ModuleState::kMissing:
-        warnings->push_back(absl::StrCat(module.path, " is not there: its frames have no names"));
+        warnings->push_back(absl::StrCat(
+            module.path, " is not there: its frames have no names; name the folder of a copy with --search-path"));
         break;
       case ModuleState::kBuildIdMismatch:
-        warnings->push_back(absl::StrCat(module.path, " has changed since (", module.refused_path,
-                                         " has another build id): its frames have no names"));
+        warnings->push_back(
+            absl::StrCat(module.path, " has changed since (", module.refused_path,
+                         module.build_id.empty() ? " has other code, or was written later" : " has another build id",
+                         "): its frames have no names; name the folder of the file that ran with --search-path"));
         break;
       case ModuleState::kUnreadable:
         warnings->push_back(absl::StrCat(module.path, " is not an ELF file; its frames have no function names"));
