@@ -17,7 +17,8 @@ class Defined {
  public:
   explicit Defined(PythonTrace* out) : out_(out) {}
 
-  void Add(const format::Definitions& d) {
+  // `journal`: a process that ends while a thread empties its journal leaves its records in a block as well.
+  void Add(const format::Definitions& d, bool journal = false) {
     std::vector<uint64_t> before;
     for (const format::Stack& stack : d.stacks()) {
       std::vector<uint64_t> frames;
@@ -30,6 +31,8 @@ class Defined {
       const auto [at, fresh] = codes_.emplace(code.id(), out_->codes.size());
       if (fresh) {
         out_->codes.push_back(code);
+      } else if (journal && (!code.name().empty() || repeated_.count(code.id()) != 0)) {
+        repeated_.insert(code.id());
       } else {
         out_->codes[at->second].mutable_lines()->append(code.lines());
         if (!code.name().empty()) Error("code defined twice", code.id());
@@ -81,6 +84,7 @@ class Defined {
   PythonTrace* out_;
   std::map<uint32_t, std::vector<uint64_t>> native_;
   std::map<uint32_t, size_t> codes_;
+  std::set<uint32_t> repeated_;
   std::map<uint32_t, format::PythonStack> python_;
   std::map<uint32_t, format::JoinedStack> joined_;
 };
@@ -147,7 +151,7 @@ PythonTrace ReadPythonTrace(const std::string& path) {
         for (size_t i = 2; i < words; ++i)
           stack->add_frames(static_cast<int64_t>(record[i] - (i > 2 ? record[i - 1] : 0)));
       }
-      defined.Add(definitions);
+      defined.Add(definitions, /*journal=*/true);
     });
   }
   for (int row = 0; row < checkpoint.shape_bytes_size(); ++row) {
