@@ -312,6 +312,14 @@ constexpr double kLeastShare = 0.05;
 constexpr double kLeastJudged = 0.5;
 constexpr Step kFewSteps = 10;
 
+// Of a process that was killed, everything up to its end is there.
+Sentences Incomplete(const RunCase& of) {
+  const bool stopped = of.run.trace.counter(schema::COUNTER_STOP_REASON) != schema::STOP_NONE;
+  if (!stopped && of.run.ledger.lost_share() < kLeastShare) return {};
+  return {absl::StrCat("the record is not complete (", of.run.trace.IncompleteWhy(),
+                       "): a leak in what is missing would not be seen")};
+}
+
 // A site may have kept memory repeatedly where no steps are known. The first step begins with the run, so it has the
 // set-up too.
 bool MayKeepOutsideSteps(const RunCase& of) {
@@ -414,6 +422,7 @@ struct RunFact {
   Sentences (*sentences)(const RunCase& of);
 };
 constexpr RunFact kRunFacts[] = {
+    {"incomplete", Incomplete},
     {"no_steps", NoSteps},
     {"few_allocations", FewAllocations},
     {"few_steps", FewSteps},

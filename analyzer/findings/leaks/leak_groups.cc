@@ -83,7 +83,7 @@ LeakGrouping::LeakGrouping(ProcessAnalysis* analysis) : analysis_(*analysis), or
     candidate.kind = key.kind;
     candidate.in_graph_pools = IsInGraphPools(site);
     if (first.replaced) candidate.replaced = first.leaking;
-    if (first.joint) candidate.line = first.line;
+    candidate.line = first.line;
     candidate.frames = &group.frames;
     candidate.in_python = InPython(group.frames);
     if (candidate.in_python && candidate.level == Level::kFramework) candidate.raw = analysis_.raw().Frames(key.stack);
