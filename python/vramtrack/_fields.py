@@ -642,8 +642,8 @@ class Steps:
         runner_up: What else could have been a step; `None` where there was nothing.
         phases: Parts of a run whose steps differ, by time; empty where all steps are of one kind.
         seconds: That a step takes, by the later half of the run; `None` for windows, and where steps have no duration.
-        rarest_leak: N, where the run is long enough to show a leak in each n-th step; `None` where it is not, and
-            beside a leak.
+        rarest_leak: N, where the run is long enough to show a leak in each n-th step; `None` where it is not, and where
+            a line leaks.
     """
 
     count: int
