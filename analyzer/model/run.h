@@ -225,7 +225,8 @@ void Fields(Visitor& visit, ReportSteps& steps) {
   visit(13, "seconds", steps.seconds,
         "that a step takes, by the later half of the run; `null` for windows, and where steps have no duration");
   visit(14, "rarest_leak", field::OrNull{steps.rarest_leak},
-        "n, where the run is long enough to show a leak in each n-th step; `null` where it is not, and where a line leaks");
+        "n, where the run is long enough to show a leak in each n-th step; `null` where it is not, and where a line "
+        "leaks");
 }
 
 }  // namespace vramtrack
