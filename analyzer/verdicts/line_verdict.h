@@ -50,6 +50,7 @@ struct LineVerdict {
   CodeLine line;                    // with all its sites that hold or held something
   CodeUnit unit = CodeUnit::kLine;  // what was judged: the line, or the function, file or module that it is a part of
   std::vector<SiteIndex> parts;     // the sites that the verdict is about
+  bool each = false;                // each of them leaks by itself
   size_t phase = 0;                 // that it is about, an index into RunVerdicts::phases
   Judgement judgement;
   Verdict verdict = Verdict::kSteady;

@@ -123,6 +123,7 @@ class RunJudge {
       (Leaks(own) ? leaking : own.certainty == Certainty::kUnsure ? suspect : clean).push_back(site);
     }
     if (leaking.empty() && suspect.empty()) return;
+    verdict->each = !verdict->judgement.replaced && suspect.empty() && clean.empty();
     std::vector<SiteIndex> some = leaking;
     if (Leaks(verdict->judgement) || leaking.empty()) some.insert(some.end(), suspect.begin(), suspect.end());
     if (some.size() == verdict->parts.size()) return;
@@ -131,6 +132,7 @@ class RunJudge {
     if (of_some.certainty < verdict->judgement.certainty) return;
     // Stacks that leave too little to be judged alone may leak together, too.
     if (Leaks(verdict->judgement) && Leaks(judge.Judge(clean, book))) return;
+    verdict->each = !of_some.replaced && some == leaking;
     verdict->parts = std::move(some);
     verdict->judgement = std::move(of_some);
   }
@@ -173,6 +175,7 @@ class RunJudge {
         LineVerdict& first = (*lines)[*std::max_element(members.begin(), members.end(), gains_more)];
         first.unit = unit;
         first.parts = std::move(parts);
+        first.each = false;
         first.judgement = std::move(judgement);
         any = true;
       }
@@ -287,6 +290,7 @@ class RunJudge {
       own.leaking = judgement.leaking;
       own.longest_life = judgement.longest_life;
       own.replaced = judgement.replaced;
+      own.joint = line.parts.size() > 1 && !line.each;
       own.period = judgement.rate.period;
     }
   }

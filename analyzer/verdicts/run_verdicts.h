@@ -25,6 +25,7 @@ struct SiteVerdict {
   StepSpan tested, leaking;                  // as in Judgement
   Step longest_life = 0;
   bool replaced = false;
+  bool joint = false;  // it leaks together with other stacks, which do not all leak by themselves
   Period period;
   uint32_t line = UINT32_MAX;  // an index into RunVerdicts::lines; UINT32_MAX for sites that never kept anything
 };

@@ -56,7 +56,7 @@ struct LeakGrouping::Candidate {
   uint64_t live_objects = 0;  // when the last complete step ended
   double bytes_per_step = 0, objects_per_step = 0;
   std::optional<StepSpan> replaced = std::nullopt;  // of a growing buffer: the steps in which it grew
-  uint32_t line = UINT32_MAX;                       // of the run's verdicts: sites that were judged together have one
+  uint32_t line = UINT32_MAX;                       // sites that were judged together have one
   bool in_python = false;
   uint32_t kind = schema::KIND_NONE;
   bool in_graph_pools = false;
@@ -83,7 +83,7 @@ LeakGrouping::LeakGrouping(ProcessAnalysis* analysis) : analysis_(*analysis), or
     candidate.kind = key.kind;
     candidate.in_graph_pools = IsInGraphPools(site);
     if (first.replaced) candidate.replaced = first.leaking;
-    candidate.line = first.line;
+    if (first.joint) candidate.line = first.line;
     candidate.frames = &group.frames;
     candidate.in_python = InPython(group.frames);
     if (candidate.in_python && candidate.level == Level::kFramework) candidate.raw = analysis_.raw().Frames(key.stack);
@@ -360,10 +360,7 @@ std::vector<LeakGroup> LeakGrouping::Find() {
     const bool of_graphs = candidates_[leader].kind == schema::GRAPH_POOL;
     // What is captured there, wherever its inputs are made.
     if (of_graphs) group.call_frame = OwnFrame(*candidates_[leader].frames);
-    const bool one_line = std::all_of(members.begin(), members.end(), [&](size_t i) {
-      return candidates_[i].line != UINT32_MAX && candidates_[i].line == first.line;
-    });
-    if (members.size() > 1 && !of_graphs && (first.in_python || !one_line)) {
+    if (members.size() > 1 && !of_graphs) {
       const LeakLine line = LineOf(members, same_call, &leader);
       if (line.line) {
         group.call_frame = line.line;
