@@ -15,7 +15,7 @@ struct Ablation {
   std::string rule, off;    // a number of Prior or a fact's id; what it is set to
   int lost = 0, found = 0;  // leaks that are no longer found, and that are found only now
   int false_leaks = 0;      // runs that have one now and had none
-  int other = 0;            // runs of which anything else that is said of a site changes
+  int other = 0;            // runs that find the same, but give a site another verdict or reason
 };
 
 // Analyses the runs once with each rule off. Takes as many times as long as scoring them as there are rules.
