@@ -6,6 +6,7 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "interpose/base/hex.h"
 #include "interpose/base/system_call.h"
 #include "interpose/loader/loaded_object.h"
 
@@ -13,17 +14,6 @@ namespace vramtrack::holders {
 namespace {
 
 constexpr size_t kPage = 4096;
-
-uint64_t Hex(const char** at, const char* end) {
-  uint64_t value = 0;
-  for (; *at < end; ++*at) {
-    const char c = **at;
-    const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-    if (digit < 0) break;
-    value = value << 4 | static_cast<uint64_t>(digit);
-  }
-  return value;
-}
 
 constexpr uint64_t kChunkFlags = 7, kPreviousInUse = 1;
 
@@ -39,9 +29,9 @@ bool IsChunk(uint64_t header) {
 // begin-end rwxp offset device inode      path
 void ProcessMemory::AddLine(const char* line, const char* end) {
   Range range = {};
-  range.begin = Hex(&line, end);
+  range.begin = ReadHex(&line, end);
   if (line == end || *line++ != '-') return;
-  range.end = Hex(&line, end);
+  range.end = ReadHex(&line, end);
   if (end - line < 6 || line[1] != 'r') return;
   const bool writable = line[2] == 'w';
   const char* path = line;

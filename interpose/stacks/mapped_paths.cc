@@ -3,28 +3,13 @@
 
 #include <cstring>
 
+#include "interpose/base/hex.h"
 #include "interpose/base/system_call.h"
 
 namespace vramtrack {
 namespace {
 
 constexpr size_t kFirstCapacity = size_t{256} << 10;
-
-// Reads hexadecimal digits and moves `at` behind them.
-uint64_t Hex(const char** at, const char* end) {
-  uint64_t value = 0;
-  for (; *at < end; ++*at) {
-    const char c = **at;
-    if (c >= '0' && c <= '9') {
-      value = value << 4 | static_cast<uint64_t>(c - '0');
-    } else if (c >= 'a' && c <= 'f') {
-      value = value << 4 | static_cast<uint64_t>(c - 'a' + 10);
-    } else {
-      break;
-    }
-  }
-  return value;
-}
 
 }  // namespace
 
@@ -55,8 +40,8 @@ bool MappedPaths::PathAt(uint64_t address, char* path, size_t capacity) {
     if (end == nullptr) return false;
     const char* at = line;
     line = end + 1;
-    const uint64_t begin = Hex(&at, end);
-    if (at == end || *at++ != '-' || address < begin || address >= Hex(&at, end)) continue;
+    const uint64_t begin = ReadHex(&at, end);
+    if (at == end || *at++ != '-' || address < begin || address >= ReadHex(&at, end)) continue;
     // Permissions, offset, device and inode come before the path, which may have blanks.
     for (int field = 0; field < 4; ++field) {
       while (at < end && *at == ' ') ++at;
