@@ -6,7 +6,7 @@
 
 namespace vramtrack {
 
-// Reads the lower-case hexadecimal digits at `*at`, as /proc/self/maps has them, and moves `*at` behind them.
+// Reads the lower-case hexadecimal digits at `*at`, as /proc/self/maps has them, and moves `*at` past them.
 inline uint64_t ReadHex(const char** at, const char* end) {
   uint64_t value = 0;
   for (; *at < end; ++*at) {
