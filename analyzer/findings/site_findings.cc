@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -14,31 +13,6 @@
 
 namespace vramtrack {
 namespace {
-
-// Clean sites whose stacks are compared with those of leaks; reading debug information for more would take long.
-constexpr size_t kMaxCleanSites = 4000;
-
-// Tells the frames of leaks from those that clean sites go through as well.
-void FindBlame(const Ledger& ledger, const SiteVerdicts& verdicts, const std::vector<SiteGroup>& groups,
-               StackSymbolizer* symbolizer, BlameFinder* blame) {
-  const Sites& sites = ledger.sites();
-  // What else is allocated at a leak's own place tells nothing apart, least of all the segments that its blocks lie in.
-  std::set<StackIndex> stacks_of_leaks;
-  for (const SiteGroup& group : groups) {
-    if (!IsLeak(verdicts[group.sites[0]].verdict)) continue;
-    blame->AddLeak(group.frames);
-    for (const SiteIndex site : group.sites) stacks_of_leaks.insert(sites[site].key.stack);
-  }
-  if (stacks_of_leaks.empty()) return;
-  size_t compared = 0;
-  for (const SiteIndex i : sites.indices()) {
-    if (compared == kMaxCleanSites) break;
-    if (IsLeak(verdicts[i].verdict) || verdicts[i].verdict == Verdict::kInsufficientEvidence) continue;
-    if (IsSegmentSite(sites[i]) || stacks_of_leaks.count(sites[i].key.stack) != 0) continue;
-    ++compared;
-    blame->AddClean(symbolizer->Reader(sites[i].key.stack));
-  }
-}
 
 std::string ExplainGroup(const ProcessAnalysis& analysis, const SiteGroup& group) {
   const SiteIndex first = group.sites[0];
@@ -105,10 +79,6 @@ void CountVerdicts(const ProcessAnalysis& analysis, ProcessFindings* findings) {
 
 }  // namespace
 
-SiteFindings::SiteFindings(ProcessAnalysis* analysis) : analysis_(*analysis) {
-  FindBlame(analysis->ledger(), analysis->verdicts(), analysis->groups(), &analysis->symbolizer(), &blame_);
-}
-
 void SiteFindings::Prepare(Replay* detail) {
   for (const SiteGroup& group : analysis_.groups()) watched_.push_back(detail->counterfactual.Watch(group.sites));
 }
@@ -118,7 +88,8 @@ void SiteFindings::Describe(const Replay& replay, ProcessFindings* findings) {
   for (size_t i = 0; i < groups.size(); ++i) {
     ReportSite site = DescribeGroup(analysis_, groups[i]);
     if (replay.made()) site.peak_without_site = replay.counterfactual.PeakWithout(watched_[i]);
-    if (IsLeak(analysis_.verdicts()[groups[i].sites[0]].verdict)) site.blame_frame = blame_.Blame(groups[i].frames);
+    if (IsLeak(analysis_.verdicts()[groups[i].sites[0]].verdict))
+      site.blame_frame = analysis_.blame().Blame(groups[i].frames);
     site.own_frame = OwnFrame(site.frames);
     if (analysis_.options().stacks == StackDetail::kRaw) {
       site.raw_frames = analysis_.raw().Frames(analysis_.ledger().sites()[groups[i].sites[0]].key.stack);

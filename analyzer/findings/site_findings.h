@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "analyzer/attribution/blame.h"
 #include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
 
@@ -16,7 +15,7 @@ namespace vramtrack {
 class SiteFindings final : public Collector {
  public:
   // `analysis` must outlive it.
-  explicit SiteFindings(ProcessAnalysis* analysis);
+  explicit SiteFindings(ProcessAnalysis* analysis) : analysis_(*analysis) {}
 
   const char* name() const override { return "sites"; }
   void Prepare(Replay* detail) override;
@@ -24,7 +23,6 @@ class SiteFindings final : public Collector {
 
  private:
   ProcessAnalysis& analysis_;
-  BlameFinder blame_;
   std::vector<size_t> watched_;  // indexed by group of the analysis
 };
 

@@ -147,6 +147,23 @@ TEST(LeakGroups, LeaksInDifferentStepsStayApartWhateverTheirStacks) {
   EXPECT_EQ(report.ranking.size(), 2u);
 }
 
+TEST(LeakGroups, StacksOfOneLineAreOneLeakUnlessItIsAWrapper) {
+  for (const bool wrapper : {false, true}) {
+    int step = 0;
+    const Report report = ReportOn({Leaking([&](Job& job) {
+                                      const uint32_t line = ++step % 2 == 0 ? 52 : 56;
+                                      job.Allocate({{"put", 5}, {"train", line}, {"main", 90}}, line * kKiB);
+                                      for (uint32_t other = 70; wrapper && other < 76; ++other) {
+                                        job.Use({{"put", 5}, {"train", other}, {"main", 90}});
+                                      }
+                                    }).Kill()});
+    ASSERT_EQ(report.ranking.size(), wrapper ? 2u : 1u);
+    const ReportSite& first = Finding(report, 0);
+    EXPECT_EQ(BlamedLine(first), wrapper ? 56u : 5u);
+    EXPECT_NEAR(first.group->rate_bytes_per_step, (wrapper ? 28 : 54) * kKiB, kKiB);
+  }
+}
+
 // A graph: blocks of each of two layers, and of the loss.
 void MakeGraph(Job& job) {
   for (int layer = 0; layer < 2; ++layer) {

@@ -32,8 +32,6 @@ constexpr uint64_t kFewest = 5;
 constexpr size_t kFewestMoves = 4;
 // A job works on after its steps if it makes this share of its allocations then, or goes on for so many times as long.
 constexpr double kMuchWork = 0.1, kMuchLonger = 20, kFewestSeconds = 1;
-// A part of the run that has ended must have been this much of it.
-constexpr double kMuchOfTheRun = 0.25;
 // A loop that makes one result replaces it in nearly all rounds.
 constexpr double kNearlyAll = 0.9;
 // What grows along with something else grows by this share of what it grows by.
@@ -45,11 +43,6 @@ constexpr double kManyAlong = 0.25;
 constexpr double kDeviations = 3;
 
 bool IsWindows(const RunPhase& phase) { return phase.kind == PlannedPhase::Kind::kWindows; }
-
-bool BeforeSteps(const FactFinder& facts, const LineVerdict& verdict, std::string* /*detail*/) {
-  const RunPhase& phase = facts.PhaseOf(verdict);
-  return IsWindows(phase) && phase.ended && !phase.follows;
-}
 
 bool LostFrees(const FactFinder& facts, const LineVerdict& verdict, std::string* /*detail*/) {
   const double share = std::min(facts.LostShare(verdict), 0.999);
@@ -76,11 +69,6 @@ bool WithoutSteps(const FactFinder& facts, const LineVerdict& verdict, std::stri
 
 bool AfterTraining(const FactFinder& facts, const LineVerdict& verdict, std::string* /*detail*/) {
   return facts.PhaseOf(verdict).after_training;
-}
-
-bool OfEndedPhase(const FactFinder& facts, const LineVerdict& verdict, std::string* /*detail*/) {
-  const RunPhase& phase = facts.PhaseOf(verdict);
-  return phase.ended && phase.share < kMuchOfTheRun;
 }
 
 bool FreedInTurn(const FactFinder& facts, const LineVerdict& verdict, std::string* /*detail*/) {
@@ -146,28 +134,22 @@ bool MadeUpFor(const FactFinder& facts, const LineVerdict& verdict, std::string*
 
 const std::vector<Fact>& LineFacts() {
   static const std::vector<Fact> facts = {
-      {"before_steps", Effect::kClear, BeforeSteps, "memory grows before the first step: set-up"},
-      {"lost_frees", Effect::kDoubt, LostFrees, "the trace lost events, and these objects may have been freed in them"},
-      {"library_pool", Effect::kDoubt, OfLibraryPool, "%"},
-      {"no_steps_there", Effect::kDoubt, WithoutSteps,
+      {"lost_frees", LostFrees, "the trace lost events, and these objects may have been freed in them"},
+      {"library_pool", OfLibraryPool, "%"},
+      {"no_steps_there", WithoutSteps,
        "memory grows in a part of the run that has no steps, and may be set-up; call vramtrack_step() once a step"},
-      {"after_training", Effect::kDoubt, AfterTraining,
+      {"after_training", AfterTraining,
        "memory grows only after the last training step, as when an evaluation collects results"},
-      {"ended_phase", Effect::kDoubt, OfEndedPhase,
-       "the part of the run in which memory grew has ended, and the job may have needed what it left"},
-      {"freed_in_turn", Effect::kDoubt, FreedInTurn,
-       "the objects were freed one by one after the last step, while the job went on"},
-      {"loop_over", Effect::kDoubt, LoopWasOver,
+      {"freed_in_turn", FreedInTurn, "the objects were freed one by one after the last step, while the job went on"},
+      {"loop_over", LoopWasOver,
        "the growing loop ended long before the job, and may have loaded data; call vramtrack_step() once a step"},
-      {"gathered", Effect::kDoubt, Gathered,
-       "a loop collects results: a block as large as all of them was allocated after it"},
-      {"limit", Effect::kDoubt, BelowLimit, "%"},
-      {"one_loop", Effect::kDoubt, InOneLoop,
+      {"gathered", Gathered, "a loop collects results: a block as large as all of them was allocated after it"},
+      {"limit", BelowLimit, "%"},
+      {"one_loop", InOneLoop,
        "steps are known only by repeated allocations, so this may be one loop that grows until it ends, like the cache "
        "of one generated text; call vramtrack_step() once a request"},
-      {"inputs", Effect::kDoubt, WithInputs,
-       "what the steps allocate before it grows alike, as when inputs become longer or more"},
-      {"made_up_for", Effect::kDoubt, MadeUpFor, "older memory is freed at the same rate, so this may take its place"},
+      {"inputs", WithInputs, "what the steps allocate before it grows alike, as when inputs become longer or more"},
+      {"made_up_for", MadeUpFor, "older memory is freed at the same rate, so this may take its place"},
   };
   return facts;
 }
@@ -189,12 +171,12 @@ std::string WithCall(std::string sentence, bool python) {
 }  // namespace
 
 void ApplyFacts(const FactFinder& facts, LineVerdict* verdict) {
-  if (!verdict->leaks() && !verdict->unsure()) return;
+  if (!verdict->leaks()) return;
   for (const Fact& fact : LineFacts()) {
-    if (fact.id == facts.run().without_fact || (fact.effect == Effect::kDoubt && !verdict->leaks())) continue;
+    if (fact.id == facts.run().without_fact) continue;
     std::string detail;
     if (!fact.holds(facts, *verdict, &detail)) continue;
-    verdict->verdict = fact.effect == Effect::kDoubt ? Verdict::kInsufficientEvidence : Verdict::kOneTime;
+    verdict->verdict = Verdict::kInsufficientEvidence;
     verdict->reason = &fact;
     verdict->why = WithCall(absl::StrReplaceAll(fact.sentence, {{"%", detail}}), facts.in_python());
     return;

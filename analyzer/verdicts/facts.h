@@ -63,16 +63,10 @@ class FactFinder {
   std::map<uint32_t, std::vector<Regular>> regular_;  // sites that allocate in most steps, by book
 };
 
-enum class Effect : uint8_t {
-  kDoubt,  // a leak is not sure
-  kClear,  // neither a leak nor what may be one is to be feared
-};
-
 struct Fact {
   const char* id;
-  Effect effect;
-  // Returns whether the fact holds for a leak, or for a line that may leak if `effect` is kClear. May set a text that
-  // takes the place of "%" in the sentence.
+  // Returns whether the fact holds for a leak, which is not sure then. May set a text that takes the place of "%" in
+  // the sentence.
   bool (*holds)(const FactFinder& facts, const LineVerdict& verdict, std::string* detail);
   const char* sentence;
 };

@@ -8,7 +8,7 @@ about runs (analyzer/verdicts/facts.cc), then what else explains the odds (analy
 import re
 import sys
 
-ROW = re.compile(r"^\| `(\w+)` \| [^|]+ \| (clear|doubt|run|odds) \|$", re.MULTILINE)
+ROW = re.compile(r"^\| `(\w+)` \| [^|]+ \| (doubt|run|odds) \|$", re.MULTILINE)
 ID = r'"(\w+)"'
 
 
@@ -29,8 +29,8 @@ def part(text, begin, end, of):
 def ids_of_sources(facts, explanation):
     """(id, effect) in order."""
     lines = part(facts, r"std::vector<Fact> facts = \{", r"^  \};", "facts.cc")
-    for name, effect in re.findall(r"\{\s*%s,\s*Effect::k(\w+)," % ID, lines):
-        yield name, effect.lower()
+    for name in re.findall(r"\{\s*%s," % ID, lines):
+        yield name, "doubt"
     runs = part(facts, r"RunFact kRunFacts\[\] = \{", r"^\};", "facts.cc")
     for name in re.findall(r"\{\s*%s," % ID, runs):
         yield name, "run"
@@ -44,7 +44,7 @@ def main():
     facts, explanation, page = (read(path) for path in sys.argv[1:4])
     expected = list(ids_of_sources(facts, explanation))
     # One fact of each kind, or the sources are not read as they are written.
-    if {effect for _, effect in expected} != {"clear", "doubt", "run", "odds"} or len(expected) < 20:
+    if {effect for _, effect in expected} != {"doubt", "run", "odds"} or len(expected) < 20:
         sys.exit("only these ids were found in the sources: %s" % expected)
     found = ROW.findall(part(page, r"\n## Facts\n", r"^## ", "leak-verdicts.md"))
     for i in range(max(len(expected), len(found))):

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "analyzer/findings/testing/find_in_job.h"
+#include "proto/frame.h"
+#include "proto/frame_scanner.h"
 
 namespace vramtrack {
 namespace {
@@ -204,6 +206,44 @@ TEST(EndedGrowth, HandlesTakeThePlaceOfOlderOnes) {
     } else {
       EXPECT_TRUE(Leaks(findings));
     }
+  }
+}
+
+TEST(EndedGrowth, WhatIsLoadedBeforeTheFirstStepIsSetUp) {
+  Job job;
+  for (uint32_t i = 0; i < 400; ++i) {
+    job.kept.push_back(job.Allocate(12 + i % 7, (64 + i % 13) * kKiB));
+    job.Pass(i * 37 % 101 * 1000);
+  }
+  for (int step = 0; step < 60; ++step) {
+    job.Work(20);
+    job.EndStep();
+  }
+  const ProcessFindings findings = FindInJob(&job);
+  EXPECT_FALSE(Leaks(findings));
+  EXPECT_TRUE(findings.reasons.empty());
+}
+
+TEST(EndedGrowth, FreesThatWereLostAreNoLeak) {
+  for (const char* fact : {"lost_frees", "none"}) {
+    Job job;
+    for (int step = 0; step < 400; ++step) {
+      for (int i = 0; i < 20; ++i) {
+        job.Load(1);
+        if (job.kept.size() > 20) job.FreeOldest();
+      }
+      job.EndStep();
+      if (step % 3 == 0) job.trace().Seal(0);
+    }
+    std::string file = job.Finish();
+    TraceLayout layout;
+    ASSERT_EQ(ScanTrace(file, &layout), "");
+    for (size_t i = 30; i < layout.blocks.size(); i += 20) file[layout.blocks[i].offset + kSealedPrefixBytes + 3] ^= 1;
+    const TestTrace trace(file);
+    AnalyzeOptions options;
+    options.without_fact = fact;
+    const ProcessFindings findings = FindInProcess(*trace, options);
+    EXPECT_EQ(Leaks(findings), std::string(fact) == "lost_frees");
   }
 }
 

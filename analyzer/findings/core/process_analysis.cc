@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -131,6 +132,31 @@ void ProcessAnalysis::JudgeSegments() {
     if (!evidence.any() || TotalOf(evidence.left).steps < kFewestSteps || JudgeEvidence(evidence).is_clean()) continue;
     run_verdicts_.sites[i].verdict = Verdict::kFragmentationGrowth;
   }
+}
+
+const BlameFinder& ProcessAnalysis::blame() {
+  // Reading debug information for more clean sites would take long.
+  constexpr size_t kMaxCleanSites = 4000;
+  if (blame_) return *blame_;
+  blame_.emplace();
+  const Sites& sites = ledger().sites();
+  // What else is allocated at a leak's own place tells nothing apart, least of all the segments that its blocks lie in.
+  std::set<StackIndex> stacks_of_leaks;
+  for (const SiteGroup& group : groups_) {
+    if (!IsLeak(verdicts()[group.sites[0]].verdict)) continue;
+    blame_->AddLeak(group.frames);
+    for (const SiteIndex site : group.sites) stacks_of_leaks.insert(sites[site].key.stack);
+  }
+  if (stacks_of_leaks.empty()) return *blame_;
+  size_t compared = 0;
+  for (const SiteIndex i : sites.indices()) {
+    if (compared == kMaxCleanSites) break;
+    if (IsLeak(verdicts()[i].verdict) || verdicts()[i].verdict == Verdict::kInsufficientEvidence) continue;
+    if (IsSegmentSite(sites[i]) || stacks_of_leaks.count(sites[i].key.stack) != 0) continue;
+    ++compared;
+    blame_->AddClean(symbolizer_.Reader(sites[i].key.stack));
+  }
+  return *blame_;
 }
 
 std::vector<std::string> ProcessAnalysis::Libraries() const {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/attribution/blame.h"
 #include "analyzer/attribution/category.h"
 #include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/base/indices.h"
@@ -104,6 +105,8 @@ class ProcessAnalysis {
   StackSymbolizer& raw() { return raw_; }                // all frames
   // Returns the symbolizer with the frames that the report shows.
   StackSymbolizer& shown() { return options_.stacks == StackDetail::kRaw ? raw_ : symbolizer_; }
+  // Returns what tells the frames of leaks from those that clean sites go through as well.
+  const BlameFinder& blame();
   // Returns what a site's memory is for, see attribution/category.h. Symbolizes the site's stack at the first call.
   const Purpose& PurposeOf(SiteIndex site);
   // Determines the purpose of these sites again, using the sizes of parameters: a site may hold copies of parameters.
@@ -134,6 +137,7 @@ class ProcessAnalysis {
   StackSymbolizer symbolizer_, raw_;
   std::vector<SiteGroup> groups_, other_groups_;
   std::map<SiteIndex, size_t> group_of_site_;
+  std::optional<BlameFinder> blame_;
   std::map<SiteIndex, Purpose> purposes_;
   uint64_t parameter_objects_ = 0, parameter_bytes_ = 0;  // parameters allocated in complete steps and kept
 };

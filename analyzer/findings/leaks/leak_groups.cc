@@ -56,11 +56,13 @@ struct LeakGrouping::Candidate {
   uint64_t live_objects = 0;  // when the last complete step ended
   double bytes_per_step = 0, objects_per_step = 0;
   std::optional<StepSpan> replaced = std::nullopt;  // of a growing buffer: the steps in which it grew
-  uint32_t line = UINT32_MAX;                       // sites that were judged together have one
+  uint32_t line = UINT32_MAX;                       // index into the verdicts of lines
+  bool joint = false;                               // it leaks only together with the others of its line
   bool in_python = false;
   uint32_t kind = schema::KIND_NONE;
   bool in_graph_pools = false;
   const std::vector<ReportFrame>* frames = nullptr;
+  size_t blamed = 0;                  // index into them
   std::vector<ReportFrame> raw = {};  // of framework blocks
 };
 
@@ -83,8 +85,10 @@ LeakGrouping::LeakGrouping(ProcessAnalysis* analysis) : analysis_(*analysis), or
     candidate.kind = key.kind;
     candidate.in_graph_pools = IsInGraphPools(site);
     if (first.replaced) candidate.replaced = first.leaking;
-    if (first.joint) candidate.line = first.line;
+    candidate.line = first.line;
+    candidate.joint = first.joint;
     candidate.frames = &group.frames;
+    candidate.blamed = analysis_.blame().Blame(group.frames);
     candidate.in_python = InPython(group.frames);
     if (candidate.in_python && candidate.level == Level::kFramework) candidate.raw = analysis_.raw().Frames(key.stack);
     parent_.push_back(candidates_.size());
@@ -221,10 +225,21 @@ void LeakGrouping::TieByCalls() {
     TieManyUnderOneCall(members);
   }
   TieGraphPools();
-  // What was judged together is one leak.
+  TieLines();
+}
+
+bool LeakGrouping::OneLine(const Candidate& a, const Candidate& b) const {
+  if (a.line == UINT32_MAX || a.line != b.line) return false;
+  if (a.frames->empty() || b.frames->empty()) return false;
+  return SamePlace((*a.frames)[a.blamed], (*b.frames)[b.blamed]);
+}
+
+void LeakGrouping::TieLines() {
   for (size_t i = 0; i < candidates_.size(); ++i) {
-    for (size_t j = i + 1; j < candidates_.size() && candidates_[i].line != UINT32_MAX; ++j) {
-      if (candidates_[j].line == candidates_[i].line) Tie(i, j);
+    for (size_t j = i + 1; j < candidates_.size(); ++j) {
+      const Candidate& a = candidates_[i];
+      const Candidate& b = candidates_[j];
+      if (OneLine(a, b) || (a.joint && b.joint && a.line == b.line)) Tie(i, j);
     }
   }
 }
@@ -360,7 +375,10 @@ std::vector<LeakGroup> LeakGrouping::Find() {
     const bool of_graphs = candidates_[leader].kind == schema::GRAPH_POOL;
     // What is captured there, wherever its inputs are made.
     if (of_graphs) group.call_frame = OwnFrame(*candidates_[leader].frames);
-    if (members.size() > 1 && !of_graphs) {
+    const bool one_line = std::all_of(members.begin(), members.end(), [&](size_t i) {
+      return i == leader || OneLine(candidates_[leader], candidates_[i]);
+    });
+    if (!one_line && !of_graphs) {
       const LeakLine line = LineOf(members, same_call, &leader);
       if (line.line) {
         group.call_frame = line.line;
@@ -378,9 +396,9 @@ std::vector<LeakGroup> LeakGrouping::Find() {
         }
       }
     }
-    if (members.size() == 1 && first.in_python && !of_graphs) {
+    if (one_line && candidates_[leader].in_python && !of_graphs) {
       FindBystanders();
-      group.call_frame = KeepingCaller(*first.frames, bystanders_);
+      group.call_frame = KeepingCaller(*candidates_[leader].frames, bystanders_);
     }
     group.leader = candidates_[leader].group;
     for (const size_t i : members) {

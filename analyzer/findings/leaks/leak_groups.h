@@ -44,6 +44,9 @@ class LeakGrouping {
   void TieByCalls();
   bool TiedByCall(const Candidate& a, const Candidate& b);
   void TieManyUnderOneCall(const std::vector<size_t>& alike);
+  // Joins what was judged together, and stacks of one line that are to be blamed for the same place.
+  void TieLines();
+  bool OneLine(const Candidate& a, const Candidate& b) const;
   void TieByRelease();
   void JoinHeads();
   // Joins kept graphs, their private pools with all blocks in them, and their inputs.
