@@ -13,6 +13,10 @@ __asm__(
     // On the interrupted thread: rbx is the block.
     "vramtrack_injected_start:\n"
     "  endbr64\n"
+    "  mov 192(%rbx), %rcx\n"  // vectors
+    "  mov $-1, %eax\n"
+    "  mov $-1, %edx\n"
+    "  xsave64 (%rcx)\n"
     "  lea 64(%rbx), %rdi\n"
     "  xor %esi, %esi\n"
     "  lea vramtrack_injected_thread(%rip), %rdx\n"
@@ -20,15 +24,22 @@ __asm__(
     "  call *0(%rbx)\n"  // make_thread
     "  mov %eax, %eax\n"
     "  mov %rax, 72(%rbx)\n"
-    // Waits for the stop: futex(&make_result, FUTEX_WAIT_PRIVATE, make_result, null).
-    "1:\n"
-    "  lea 72(%rbx), %rdi\n"
-    "  mov $128, %esi\n"
-    "  mov 72(%rbx), %edx\n"
+    // Waits for the stop: ppoll(null, 0, &seconds, null, 8). If it is interrupted, the kernel keeps nothing to restart
+    // it by: that is for the call in which the thread was.
+    "  xor %edi, %edi\n"
+    "  xor %esi, %esi\n"
+    "  lea 200(%rbx), %rdx\n"
     "  xor %r10d, %r10d\n"
-    "  mov $202, %eax\n"
+    "  mov $8, %r8d\n"
+    "  mov $271, %eax\n"
     "  syscall\n"
-    "  jmp 1b\n"
+    // Whoever stopped the thread is gone, or late.
+    "  movq $1, 216(%rbx)\n"  // left
+    "  mov 192(%rbx), %rcx\n"
+    "  mov $-1, %eax\n"
+    "  mov $-1, %edx\n"
+    "  xrstor64 (%rcx)\n"
+    "  jmp *224(%rbx)\n"  // way_back
     // The new thread.
     "vramtrack_injected_thread:\n"
     "  endbr64\n"
@@ -93,7 +104,7 @@ extern const uint8_t vramtrack_injected_last[] __attribute__((visibility("hidden
 
 namespace vramtrack {
 
-static_assert(SYS_futex == 202, "of the code");
+static_assert(SYS_ppoll == 271, "of the code");
 static_assert(offsetof(InjectedBlock, detach) == 40 && offsetof(InjectedBlock, sleep) == 48 &&
                   offsetof(InjectedBlock, unmap) == 56 && offsetof(InjectedBlock, thread) == 64 &&
                   offsetof(InjectedBlock, make_result) == 72 && offsetof(InjectedBlock, state) == 80 &&
@@ -102,7 +113,9 @@ static_assert(offsetof(InjectedBlock, detach) == 40 && offsetof(InjectedBlock, s
                   offsetof(InjectedBlock, error) == 128 && offsetof(InjectedBlock, path) == 136 &&
                   offsetof(InjectedBlock, flags) == 144 && offsetof(InjectedBlock, name) == 152 &&
                   offsetof(InjectedBlock, options) == 160 && offsetof(InjectedBlock, message) == 168 &&
-                  offsetof(InjectedBlock, message_bytes) == 176 && offsetof(InjectedBlock, patience) == 184,
+                  offsetof(InjectedBlock, message_bytes) == 176 && offsetof(InjectedBlock, patience) == 184 &&
+                  offsetof(InjectedBlock, vectors) == 192 && offsetof(InjectedBlock, seconds) == 200 &&
+                  offsetof(InjectedBlock, left) == 216 && offsetof(InjectedBlock, way_back) == 224,
               "the code has these offsets");
 
 InjectedCode TheInjectedCode() {

@@ -29,12 +29,17 @@ struct InjectedBlock {
   uint64_t error;           // address of a text
   uint64_t path, flags;     // of the library
   uint64_t name, options, message, message_bytes;
-  uint64_t patience;  // how many milliseconds to wait for `acknowledged`
+  uint64_t patience;             // how many milliseconds to wait for `acknowledged`
+  uint64_t vectors;              // 64-byte aligned memory for what XSAVE saves
+  int64_t seconds, nanoseconds;  // how long the interrupted thread waits to be stopped
+  uint64_t left;                 // set by it: it goes back by itself
+  uint64_t way_back;             // StoppedThread::way_back()
 };
 
 struct InjectedCode {
   std::vector<uint8_t> bytes;
-  // Where to start, with the address of the block in rbx. It sets make_result, and then waits until it is stopped.
+  // Where to start, with the address of the block in rbx. It sets make_result, and then waits until it is stopped. If
+  // nobody stops it, it sets `left`, and goes back to where the thread was.
   size_t start;
 };
 

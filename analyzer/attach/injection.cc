@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -30,12 +31,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kPageBytes = 4096, kDataPages = 6, kStackPages = 16;
-constexpr size_t kRegionBytes = (1 + kDataPages + kStackPages) * kPageBytes;  // code, data, stack
+constexpr size_t kPageBytes = 4096, kDataPages = 6, kVectorPages = 4, kStackPages = 16;
+// Code, data, vector registers, stack.
+constexpr size_t kRegionBytes = (1 + kDataPages + kVectorPages + kStackPages) * kPageBytes;
 constexpr size_t kMessageBytes = 2 * kPageBytes;
 constexpr uint64_t kLibcDlopen = 0x80000000;  // __RTLD_DLOPEN, for __libc_dlopen_mode
 constexpr double kLoadLimitSeconds = 60;
 constexpr uint64_t kPatienceMs = 20000;
+constexpr int64_t kStopWithinNs = 100'000'000;
 constexpr std::chrono::milliseconds kBetweenLooks(2);
 
 double SecondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -75,16 +78,21 @@ absl::Status FindFunctions(const TargetProcess& process, InjectedBlock* block) {
   return absl::OkStatus();
 }
 
-// The address of a syscall instruction.
-uint64_t FindSystemCall(const TargetProcess& process) {
-  const uint64_t function = process.FunctionIn({"libc.so.6", "libc-2."}, "syscall");
-  unsigned char code[64];
-  if (function == 0 || !process.Read(function, code, sizeof code)) return 0;
-  for (size_t i = 0; i + 1 < sizeof code; ++i) {
-    if (code[i] == 0x0f && code[i + 1] == 0x05) return function + i;
+// No signal ends this process while it exists.
+class SignalsHeld {
+ public:
+  SignalsHeld() {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before_);
   }
-  return 0;
-}
+  ~SignalsHeld() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+
+ private:
+  sigset_t before_;
+};
 
 // The data of the code, as bytes. `region`: where the code is.
 class Data {
@@ -109,16 +117,19 @@ class Data {
 
 // Makes the stopped thread create the thread that loads the library. Returns the address of the block.
 absl::StatusOr<uint64_t> MakeThread(const TargetProcess& process, const Injection& injection, InjectedBlock block,
-                                    uint64_t system_call, StoppedThread* thread) {
-  const absl::StatusOr<int64_t> region = thread->Call(
-      system_call, SYS_mmap, {0, kRegionBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, ~uint64_t{0}, 0});
+                                    StoppedThread* thread) {
+  const uint64_t spare = process.SpareCode(StoppedThread::kWayBackBytes);
+  if (spare == 0) return Failed(process.pid(), "none of its files has room for code");
+  if (absl::Status prepared = thread->Prepare(spare); !prepared.ok()) return prepared;
+  const absl::StatusOr<int64_t> region =
+      thread->Call(SYS_mmap, {0, kRegionBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, ~uint64_t{0}, 0});
   if (!region.ok()) return region.status();
   if (*region < 0 && *region > -4096) {
     return Failed(process.pid(),
                   absl::StrCat("cannot allocate memory in it: ", std::strerror(static_cast<int>(-*region))));
   }
   const auto at = static_cast<uint64_t>(*region);
-  const auto give_back = [&] { return thread->Call(system_call, SYS_munmap, {at, kRegionBytes}).ok(); };
+  const auto give_back = [&] { return thread->Call(SYS_munmap, {at, kRegionBytes}).ok(); };
   const uint64_t message = at + (1 + kDataPages) * kPageBytes - kMessageBytes;
   Data data(at);
   block.begin = at;
@@ -130,6 +141,9 @@ absl::StatusOr<uint64_t> MakeThread(const TargetProcess& process, const Injectio
   block.message_bytes = kMessageBytes;
   block.patience = kPatienceMs;
   block.make_result = InjectedBlock::kNotMade;
+  block.vectors = at + (1 + kDataPages) * kPageBytes;
+  block.nanoseconds = kStopWithinNs;
+  block.way_back = thread->way_back();
   if (data.size() > kDataPages * kPageBytes - kMessageBytes) {
     give_back();
     return Failed(process.pid(), "the options are too long");
@@ -138,8 +152,7 @@ absl::StatusOr<uint64_t> MakeThread(const TargetProcess& process, const Injectio
   if (!thread->Write(at, code.bytes) || !thread->Write(at + kPageBytes, data.With(block))) {
     return Failed(process.pid(), "cannot write to its memory");
   }
-  const absl::StatusOr<int64_t> executable =
-      thread->Call(system_call, SYS_mprotect, {at, kPageBytes, PROT_READ | PROT_EXEC});
+  const absl::StatusOr<int64_t> executable = thread->Call(SYS_mprotect, {at, kPageBytes, PROT_READ | PROT_EXEC});
   if (!executable.ok()) return executable.status();
   if (*executable != 0) {
     give_back();
@@ -151,7 +164,10 @@ absl::StatusOr<uint64_t> MakeThread(const TargetProcess& process, const Injectio
   const auto made = [&] {
     return process.Read(block_at, &block, sizeof block) && block.make_result != InjectedBlock::kNotMade;
   };
-  if (absl::Status ran = thread->Run(at + code.start, at + kRegionBytes - 64, block_at, made); !ran.ok()) return ran;
+  const auto left = [&] { return process.Read(block_at, &block, sizeof block) && block.left != 0; };
+  if (absl::Status ran = thread->Run(at + code.start, at + kRegionBytes - 64, block_at, made, left); !ran.ok()) {
+    return ran;
+  }
   if (block.make_result != 0) {
     give_back();
     return Failed(process.pid(),
@@ -209,8 +225,6 @@ absl::StatusOr<Injected> Inject(const Injection& injection) {
   if (absl::StartsWith(state, "t") || (!tracer.empty() && tracer != "0")) return process->WhyRefused();
   InjectedBlock block = {};
   if (absl::Status found = FindFunctions(*process, &block); !found.ok()) return found;
-  const uint64_t system_call = FindSystemCall(*process);
-  if (system_call == 0) return Failed(injection.pid, "its C library is unknown");
 
   const Clock::time_point start = Clock::now();
   Injected injected;
@@ -224,6 +238,7 @@ absl::StatusOr<Injected> Inject(const Injection& injection) {
     for (const pid_t id : moments.Candidates()) {
       StoppedThread::ReleaseLate();
       if (StoppedThread::IsLate(id)) continue;
+      const SignalsHeld held;
       absl::StatusOr<std::unique_ptr<StoppedThread>> thread = StoppedThread::Stop(id);
       if (absl::IsPermissionDenied(thread.status())) return process->WhyRefused();
       if (!thread.ok()) {
@@ -232,7 +247,7 @@ absl::StatusOr<Injected> Inject(const Injection& injection) {
       }
       ++injected.moments;
       absl::StatusOr<uint64_t> made = absl::UnavailableError("");
-      if (moments.IsSafe(**thread, &why)) made = MakeThread(*process, injection, block, system_call, thread->get());
+      if (moments.IsSafe(**thread, &why)) made = MakeThread(*process, injection, block, thread->get());
       injected.pause_s = std::max(injected.pause_s, (*thread)->seconds());
       if (made.ok()) {
         at = *made;

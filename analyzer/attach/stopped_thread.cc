@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstring>
 #include <fstream>
+#include <initializer_list>
 #include <string>
 #include <thread>
 
@@ -63,7 +64,9 @@ absl::Status StoppedThread::Wait(int* status, std::chrono::milliseconds limit) {
       traced_ = false;
       return Unavailable(thread_, "has ended");
     }
-    if (std::chrono::steady_clock::now() > end) return Unavailable(thread_, "does not stop");
+    if (std::chrono::steady_clock::now() > end) {
+      return absl::DeadlineExceededError(absl::StrCat("thread ", thread_, ": does not stop"));
+    }
     ReleaseLate();
     if (tries > 20) std::this_thread::sleep_for(std::chrono::microseconds(tries > 200 ? 500 : 20));
   }
@@ -170,40 +173,127 @@ StoppedThread::~StoppedThread() {
     return;
   }
   if (stopped_) {
-    user_regs_struct registers = registers_;
-    // Some waits, such as epoll_wait and a socket's with a timeout, end with EINTR at any stop. The call is made again.
-    // If a signal is pending, its handler may want the EINTR.
-    if (in_system_call() && static_cast<int64_t>(registers.rax) == -EINTR && !IsSignalPending()) {
-      registers.rax = registers.orig_rax;
-      registers.rip -= 2;  // the length of the instruction
-      registers.orig_rax = ~uint64_t{0};
-      changed_ = true;
-    }
+    // The kernel restarts most calls itself.
+    const bool ended = in_system_call() && static_cast<int64_t>(registers_.rax) == -EINTR;
     if (changed_) {
       iovec part = {vector_registers_.data(), vector_registers_.size()};
-      if (!vector_registers_.empty()) ptrace(PTRACE_SETREGSET, thread_, kRegistersOfXsave, &part);
-      SetRegisters(registers);
-      if (!vector_registers_.empty()) {
-        ptrace(kSetSignalMask, thread_, reinterpret_cast<void*>(sizeof signal_mask_), &signal_mask_);
-      }
+      ptrace(PTRACE_SETREGSET, thread_, kRegistersOfXsave, &part);
+      // Before the registers: if this process dies in between, the thread finds its way back.
+      ptrace(kSetSignalMask, thread_, reinterpret_cast<void*>(sizeof signal_mask_), &signal_mask_);
     }
+    if (ended || changed_) SetRegisters(ended ? Resumed() : registers_);
+    if (changed_) Write(spare_, std::vector<uint8_t>(kWayBackBytes));
   }
   ptrace(PTRACE_DETACH, thread_, nullptr, nullptr);
 }
 
-// Keeps what a call may change, and blocks signals.
-bool StoppedThread::Prepare() {
-  if (!vector_registers_.empty()) return true;
+// The registers with which the thread would go on by itself. A system call that the stop has interrupted is made again,
+// as the kernel would do. Some waits, such as epoll_wait and a socket's with a timeout, end with EINTR at any stop; if
+// a signal is pending, its handler may want the EINTR.
+user_regs_struct StoppedThread::Resumed() const {
+  constexpr int64_t kRestartSystem = -512, kRestartNoInterrupt = -513, kRestartNoHandler = -514, kRestartBlock = -516;
+  user_regs_struct resumed = registers_;
+  if (!in_system_call()) return resumed;
+  const auto result = static_cast<int64_t>(resumed.rax);
+  const bool again = result == kRestartSystem || result == kRestartNoInterrupt || result == kRestartNoHandler ||
+                     (result == -EINTR && !IsSignalPending());
+  if (!again && result != kRestartBlock) return resumed;
+  resumed.rax = again ? resumed.orig_rax : SYS_restart_syscall;
+  resumed.rip -= 2;  // the length of the instruction
+  resumed.orig_rax = ~uint64_t{0};
+  return resumed;
+}
+
+namespace {
+
+// Code for this processor, with constants behind it.
+class CodeWriter {
+ public:
+  void Bytes(std::initializer_list<int> bytes) {
+    for (const int byte : bytes) code_.push_back(static_cast<uint8_t>(byte));
+  }
+  void Word(uint64_t value) {
+    for (int i = 0; i < 64; i += 8) code_.push_back(static_cast<uint8_t>(value >> i));
+  }
+  // movabs $value, register `number`
+  void Load(int number, uint64_t value) {
+    Bytes({number < 8 ? 0x48 : 0x49, 0xb8 + number % 8});
+    Word(value);
+  }
+  // The distance from the end of an instruction, whose last four bytes it is, to a constant.
+  void To(size_t constant) {
+    const auto distance = static_cast<uint32_t>(constant - (code_.size() + 4));
+    for (int i = 0; i < 32; i += 8) code_.push_back(static_cast<uint8_t>(distance >> i));
+  }
+  std::vector<uint8_t> With(size_t constants, std::initializer_list<uint64_t> words) {
+    code_.resize(constants);
+    for (const uint64_t word : words) Word(word);
+    return code_;
+  }
+
+ private:
+  std::vector<uint8_t> code_;
+};
+
+constexpr size_t kCallBytes = 2;                                                      // of a syscall instruction
+constexpr size_t kMaskAt = StoppedThread::kWayBackBytes - 16, kGoOnAt = kMaskAt + 8;  // constants
+enum RegisterNumber { kRax, kRcx, kRdx, kRbx, kRsp, kRbp, kRsi, kRdi };
+
+}  // namespace
+
+// A system call, with whatever is in the registers, and the way back after it. Needs no memory but the thread's own
+// stack, where a signal's handler may run once the mask is as it was.
+std::vector<uint8_t> StoppedThread::WayBack() const {
+  const user_regs_struct to = Resumed();
+  const uint64_t flags = to.eflags;
+  const bool overflow = (flags & 0x800) != 0, downwards = (flags & 0x400) != 0;
+  CodeWriter code;
+  code.Bytes({0x0f, 0x05});
+  // rt_sigprocmask(SIG_SETMASK, &mask, null, 8)
+  code.Load(kRsp, to.rsp);
+  code.Load(kRax, SYS_rt_sigprocmask);
+  code.Load(kRdi, SIG_SETMASK);
+  code.Bytes({0x48, 0x8d, 0x35});  // lea mask(%rip), %rsi
+  code.To(kMaskAt);
+  code.Load(kRdx, 0);
+  code.Load(10, 8);
+  code.Bytes({0x0f, 0x05});
+  code.Bytes({0xb0, overflow ? 0x7f : 0, 0x04, 1});          // mov and add to al: the overflow flag
+  code.Bytes({0xb4, static_cast<int>(flags & 0xff), 0x9e});  // mov to ah, sahf: the other arithmetic ones
+  code.Bytes({downwards ? 0xfd : 0xfc});                     // std, cld
+  const unsigned long long values[] = {to.rax, to.rcx, to.rdx, to.rbx, to.rsp, to.rbp, to.rsi, to.rdi,
+                                       to.r8,  to.r9,  to.r10, to.r11, to.r12, to.r13, to.r14, to.r15};
+  for (int number = 0; number < 16; ++number) {
+    if (number != kRsp) code.Load(number, values[number]);
+  }
+  code.Bytes({0xff, 0x25});  // jmp *go_on(%rip)
+  code.To(kGoOnAt);
+  return code.With(kMaskAt, {signal_mask_, to.rip});
+}
+
+uint64_t StoppedThread::way_back() const { return spare_ + kCallBytes; }
+
+absl::Status StoppedThread::Prepare(uint64_t spare) {
   std::vector<uint8_t> saved(1 << 16);
   iovec part = {saved.data(), saved.size()};
-  if (ptrace(PTRACE_GETREGSET, thread_, kRegistersOfXsave, &part) != 0) return false;
+  if (ptrace(PTRACE_GETREGSET, thread_, kRegistersOfXsave, &part) != 0 ||
+      ptrace(kGetSignalMask, thread_, reinterpret_cast<void*>(sizeof signal_mask_), &signal_mask_) != 0) {
+    return Unavailable(thread_, "its registers cannot be saved");
+  }
   saved.resize(part.iov_len);
-  if (ptrace(kGetSignalMask, thread_, reinterpret_cast<void*>(sizeof signal_mask_), &signal_mask_) != 0) return false;
-  uint64_t all = ~kSynchronous;
-  if (ptrace(kSetSignalMask, thread_, reinterpret_cast<void*>(sizeof all), &all) != 0) return false;
+  if (!Write(spare, WayBack())) return absl::FailedPreconditionError("the system forbids to write to its code");
+  spare_ = spare;
   vector_registers_ = std::move(saved);
+  user_regs_struct now = registers_;
+  now.orig_rax = ~0ull;
+  now.rip = way_back();
+  if (!SetRegisters(now)) return Unavailable(thread_, "has ended");
   changed_ = true;
-  return true;
+  uint64_t all = ~kSynchronous;
+  if (ptrace(kSetSignalMask, thread_, reinterpret_cast<void*>(sizeof all), &all) != 0) {
+    return Unavailable(thread_, "has ended");
+  }
+  return absl::OkStatus();
 }
 
 absl::Status StoppedThread::WaitForSystemCall() {
@@ -222,14 +312,13 @@ absl::Status StoppedThread::WaitForSystemCall() {
   }
 }
 
-absl::StatusOr<int64_t> StoppedThread::Call(uint64_t instruction, long number, const std::vector<uint64_t>& arguments) {
-  if (!Prepare()) return Unavailable(thread_, "its registers cannot be saved");
+absl::StatusOr<int64_t> StoppedThread::Call(long number, const std::vector<uint64_t>& arguments) {
   user_regs_struct now = registers_;
   unsigned long long* const places[] = {&now.rdi, &now.rsi, &now.rdx, &now.r10, &now.r8, &now.r9};
   for (size_t i = 0; i < arguments.size() && i < 6; ++i) *places[i] = arguments[i];
   now.rax = static_cast<unsigned long long>(number);
   now.orig_rax = ~0ull;
-  now.rip = instruction;
+  now.rip = spare_;
   if (!SetRegisters(now)) return Unavailable(thread_, "has ended");
   for (int stop = 0; stop < 2; ++stop) {  // at the entry and the exit of the call
     if (absl::Status waited = WaitForSystemCall(); !waited.ok()) return waited;
@@ -239,8 +328,8 @@ absl::StatusOr<int64_t> StoppedThread::Call(uint64_t instruction, long number, c
   return result;
 }
 
-absl::Status StoppedThread::Run(uint64_t start, uint64_t stack, uint64_t argument, const std::function<bool()>& done) {
-  if (!Prepare()) return Unavailable(thread_, "its registers cannot be saved");
+absl::Status StoppedThread::Run(uint64_t start, uint64_t stack, uint64_t argument, const std::function<bool()>& done,
+                                const std::function<bool()>& left) {
   user_regs_struct now = registers_;
   now.rip = start;
   now.rsp = stack;
@@ -270,6 +359,10 @@ absl::Status StoppedThread::Run(uint64_t start, uint64_t stack, uint64_t argumen
     std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
   if (absl::Status stopped = BackToTrap(); !stopped.ok()) return stopped;
+  if (left()) {  // it may be anywhere
+    changed_ = false;
+    stopped_ = ReadRegisters(&registers_);
+  }
   return done() ? absl::OkStatus() : absl::InternalError("the injected code does not end");
 }
 

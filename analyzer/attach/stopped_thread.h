@@ -24,8 +24,8 @@ namespace vramtrack {
 // Thread-compatible: use it in the thread that stopped it.
 class StoppedThread {
  public:
-  // Stops the thread. An error of kPermissionDenied means that ptrace is not allowed, and of kUnavailable that the
-  // thread did not stop in time (it is in an uninterruptible wait) or has ended.
+  // Stops the thread. An error of kPermissionDenied means that ptrace is not allowed, of kDeadlineExceeded that the
+  // thread did not stop in time (it is in an uninterruptible wait), and of kUnavailable that it has ended.
   static absl::StatusOr<std::unique_ptr<StoppedThread>> Stop(pid_t thread);
 
   // Lets the thread go on where it was. A system call that the stop has interrupted is restarted, also one that the
@@ -46,13 +46,22 @@ class StoppedThread {
   // Returns whether it was in a system call, whose number is registers().orig_rax.
   bool in_system_call() const { return static_cast<int64_t>(registers_.orig_rax) >= 0; }
 
-  // Makes the thread execute one system call at `instruction`, the address of a syscall instruction. Returns its
-  // result, or -errno. No signal is delivered meanwhile.
-  absl::StatusOr<int64_t> Call(uint64_t instruction, long number, const std::vector<uint64_t>& arguments);
+  // Writes code to `spare`, kWayBackBytes of zeros in executable memory of the process that are used for nothing else.
+  // From then on, until the destructor lets the thread go, no signal is delivered to it, and wherever it is, it finds
+  // its way back by itself if this process dies. Call it before what follows.
+  static constexpr size_t kWayBackBytes = 256;
+  absl::Status Prepare(uint64_t spare);
+  // Returns the address of code that gives the thread its registers, except those for vectors, and its signal mask, and
+  // has it go on where it was.
+  uint64_t way_back() const;
+
+  // Makes the thread execute one system call. Returns its result, or -errno.
+  absl::StatusOr<int64_t> Call(long number, const std::vector<uint64_t>& arguments);
 
   // Makes the thread run code at `start` with its stack at `stack` and `argument` in rbx, until `done` returns true,
-  // and stops it again. No signal is delivered meanwhile.
-  absl::Status Run(uint64_t start, uint64_t stack, uint64_t argument, const std::function<bool()>& done);
+  // and stops it again. The code may go to way_back(), if it is not stopped soon; `left` is to return true before.
+  absl::Status Run(uint64_t start, uint64_t stack, uint64_t argument, const std::function<bool()>& done,
+                   const std::function<bool()>& left);
 
   // Writes memory of the process, by words.
   bool Write(uint64_t address, const std::vector<uint8_t>& bytes);
@@ -70,13 +79,14 @@ class StoppedThread {
   absl::Status WaitForSystemCall();
   bool ReadRegisters(user_regs_struct* registers);
   bool SetRegisters(const user_regs_struct& registers);
-  bool Prepare();
+  std::vector<uint8_t> WayBack() const;
+  user_regs_struct Resumed() const;
   bool IsSignalPending() const;
 
   const pid_t thread_;
   user_regs_struct registers_ = {};
   std::vector<uint8_t> vector_registers_;
-  uint64_t signal_mask_ = 0;
+  uint64_t signal_mask_ = 0, spare_ = 0;
   bool traced_ = false;   // PTRACE_SEIZE has succeeded and the thread has not ended
   bool in_stop_ = false;  // it does not run now
   bool stopped_ = false;  // registers_ are known

@@ -24,6 +24,7 @@
 namespace vramtrack {
 namespace {
 
+constexpr uint64_t kFilePageBytes = 4096;
 constexpr size_t kMostSegments = 64, kMostDynamic = 512, kMostChain = 1 << 20;
 
 std::string NameOf(pid_t pid) { return absl::StrCat("process ", pid); }
@@ -169,22 +170,59 @@ bool TargetProcess::ProgramHas(const std::string& function) const {
   return false;
 }
 
-// Looks the name up in the hash table of the library whose file is mapped at `base`.
-uint64_t TargetProcess::FunctionAt(uint64_t base, const std::string& function) const {
+std::vector<Elf64_Phdr> TargetProcess::SegmentsAt(uint64_t base) const {
   Elf64_Ehdr header;
   if (!Read(base, &header, sizeof header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
       header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phnum > kMostSegments) {
-    return 0;
+    return {};
   }
   std::vector<Elf64_Phdr> segments(header.e_phnum);
-  if (!Read(base + header.e_phoff, segments.data(), segments.size() * sizeof segments[0])) return 0;
-  uint64_t bias = base, dynamic = 0;
-  bool first = true;
+  if (!Read(base + header.e_phoff, segments.data(), segments.size() * sizeof segments[0])) return {};
+  return segments;
+}
+
+namespace {
+
+// What is added to the addresses of a file that is mapped at `base`.
+uint64_t BiasOf(const std::vector<Elf64_Phdr>& segments, uint64_t base) {
   for (const Elf64_Phdr& segment : segments) {
-    if (segment.p_type == PT_LOAD && first) {
-      bias = base - segment.p_vaddr / 4096 * 4096;
-      first = false;
+    if (segment.p_type == PT_LOAD) return base - segment.p_vaddr / kFilePageBytes * kFilePageBytes;
+  }
+  return base;
+}
+
+}  // namespace
+
+uint64_t TargetProcess::SpareCode(size_t bytes) const {
+  constexpr uint64_t kAligned = 64;
+  for (const Mapping& mapping : mappings_) {
+    if (mapping.offset != 0 || mapping.path[0] != '/') continue;
+    const std::vector<Elf64_Phdr> segments = SegmentsAt(mapping.begin);
+    for (const Elf64_Phdr& segment : segments) {
+      if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+      const uint64_t code_end = BiasOf(segments, mapping.begin) + segment.p_vaddr + segment.p_memsz;
+      const uint64_t page_end = (code_end + kFilePageBytes - 1) / kFilePageBytes * kFilePageBytes;
+      const Mapping* const code = Find(page_end - 1);
+      if (code == nullptr || !code->executable || code->path != mapping.path) continue;
+      std::vector<uint8_t> spare(page_end - code_end);
+      if (!Read(code_end, spare.data(), spare.size())) continue;
+      for (uint64_t at = (code_end + kAligned - 1) / kAligned * kAligned; at + bytes <= page_end; at += kAligned) {
+        const auto first = spare.begin() + static_cast<std::ptrdiff_t>(at - code_end);
+        if (std::all_of(first, first + static_cast<std::ptrdiff_t>(bytes), [](uint8_t byte) { return byte == 0; })) {
+          return at;
+        }
+      }
     }
+  }
+  return 0;
+}
+
+// Looks the name up in the hash table of the library whose file is mapped at `base`.
+uint64_t TargetProcess::FunctionAt(uint64_t base, const std::string& function) const {
+  const std::vector<Elf64_Phdr> segments = SegmentsAt(base);
+  const uint64_t bias = BiasOf(segments, base);
+  uint64_t dynamic = 0;
+  for (const Elf64_Phdr& segment : segments) {
     if (segment.p_type == PT_DYNAMIC) dynamic = segment.p_vaddr;
   }
   if (dynamic == 0) return 0;

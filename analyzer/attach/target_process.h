@@ -5,6 +5,7 @@
 #ifndef ANALYZER_ATTACH_TARGET_PROCESS_H_
 #define ANALYZER_ATTACH_TARGET_PROCESS_H_
 
+#include <elf.h>
 #include <sys/types.h>
 
 #include <cstddef>
@@ -53,6 +54,9 @@ class TargetProcess {
   // Returns the address of an exported function, searched in the mapped files whose names begin with one of
   // `libraries`; 0 if there is none.
   uint64_t FunctionIn(const std::vector<std::string>& libraries, const std::string& function) const;
+  // Returns the address of so many bytes of zeros behind the code of a mapped file, in its last page; 0 if there are
+  // none. They are executable, and nobody uses them.
+  uint64_t SpareCode(size_t bytes) const;
   // Returns whether the program itself exports the function.
   bool ProgramHas(const std::string& function) const;
 
@@ -69,6 +73,8 @@ class TargetProcess {
  private:
   explicit TargetProcess(pid_t pid) : pid_(pid) {}
   uint64_t FunctionAt(uint64_t base, const std::string& function) const;
+  // Returns the program headers of the file that is mapped at `base`; empty if there are none.
+  std::vector<Elf64_Phdr> SegmentsAt(uint64_t base) const;
 
   pid_t pid_;
   std::vector<Mapping> mappings_;

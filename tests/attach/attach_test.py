@@ -57,6 +57,7 @@ class Test:
             self.environment.pop(name, None)
         self.attached = 0
         self.pauses = []
+        self.attach_s = 0.03  # about how long it takes
 
     def run(self, *arguments):
         return subprocess.run([self.vramtrack, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -84,6 +85,21 @@ def hazard(test, name, *arguments):
     test.join(program)
     time.sleep(random.uniform(0, 0.05))
     program.end()
+
+
+def killed(test, *words):
+    """An attach that dies at a random moment leaves the process well, and one that can be joined."""
+    for number in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM):
+        program = Program(test, *words)
+        pid = str(program.process.pid)
+        attach = subprocess.Popen([test.vramtrack, "attach", pid, "-o", os.path.join(test.folder, "killed")],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=test.environment)
+        time.sleep(random.uniform(0, test.attach_s))
+        attach.send_signal(number)
+        attach.wait(timeout=HANGS)
+        done = test.attach(pid)
+        assert done.returncode == 0 or "already" in done.stderr, (program.name, number, done)
+        program.end()
 
 
 def wait_for(condition, what):
@@ -517,6 +533,8 @@ def main():
     cases = [("hazard " + " ".join(words), lambda words=words: hazard(test, *words)) for words in
              [("heap_storm",), ("lone_heap",), ("loader_storm", plugin), ("fork_storm",), ("thread_storm",), ("signal_storm",),
               ("arithmetic",), ("device_loop",)] + [("blocked_call", call) for call in CALLS]]
+    cases += [("killed " + " ".join(words), lambda words=words: killed(test, *words)) for words in
+              [("device_loop",), ("signal_storm",), ("arithmetic",)] + [("blocked_call", call) for call in CALLS]]
     cases += [("ends_meanwhile", lambda: ends_meanwhile(test)), ("twice", lambda: twice(test))]
     once = [device_loop, stop_and_start, leaves, viewed, dormant, traced_by_another, refused, sandboxes, of_32_bits,
             without_first_thread, namespaces]
