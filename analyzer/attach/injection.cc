@@ -40,11 +40,26 @@ constexpr double kLoadLimitSeconds = 60;
 constexpr uint64_t kPatienceMs = 20000;
 constexpr int64_t kStopWithinNs = 100'000'000;
 constexpr std::chrono::milliseconds kBetweenLooks(2);
+constexpr int kLooksAtDying = 1000;
 
 double SecondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 absl::Status Failed(pid_t pid, const std::string& what) {
   return absl::FailedPreconditionError(absl::StrCat("process ", pid, ": ", what));
+}
+
+// Whether it ends within two seconds.
+bool DiesNow(const TargetProcess& process) {
+  for (int i = 0; i < kLooksAtDying && !process.HasEnded(); ++i) std::this_thread::sleep_for(kBetweenLooks);
+  return process.HasEnded();
+}
+
+// Of a process that has ended.
+absl::Status Ended(const TargetProcess& process, bool filtered, const std::string& why) {
+  return Failed(process.pid(), absl::StrCat("ended while it was joined", why.empty() ? "" : " (" + why + ")",
+                                            filtered ? ": its seccomp policy may end it for a system call that joining "
+                                                       "needs; start it with vramtrack run instead"
+                                                     : ""));
 }
 
 // The functions of the C library that the code needs.
@@ -177,16 +192,14 @@ absl::StatusOr<uint64_t> MakeThread(const TargetProcess& process, const Injectio
 }
 
 // Waits for the new thread.
-absl::Status WaitForResult(const TargetProcess& process, uint64_t at, Injected* injected) {
+absl::Status WaitForResult(const TargetProcess& process, bool filtered, uint64_t at, Injected* injected) {
   const Clock::time_point start = Clock::now();
   InjectedBlock block;
   while (true) {
     StoppedThread::ReleaseLate();
     if (!process.Read(at, &block, sizeof block)) {
-      return Failed(process.pid(),
-                    process.HasEnded()
-                        ? "ended while it was joined"
-                        : "replaced its memory while it was joined (another program was started by exec)");
+      if (DiesNow(process)) return Ended(process, filtered, "");
+      return Failed(process.pid(), "replaced its memory while it was joined (another program was started by exec)");
     }
     if (block.state == InjectedBlock::kDone) break;
     if (SecondsSince(start) > kLoadLimitSeconds) {
@@ -219,6 +232,7 @@ absl::StatusOr<Injected> Inject(const Injection& injection) {
   absl::StatusOr<TargetProcess> process = TargetProcess::Open(injection.pid);
   if (!process.ok()) return process.status();
   if (process->Status("Seccomp") == "1") return Failed(injection.pid, "is in seccomp's strict mode");
+  const bool filtered = process->Status("Seccomp") == "2";
   const std::string state = process->Status("State");
   if (absl::StartsWith(state, "T")) return Failed(injection.pid, "is stopped (continue it first: kill -CONT)");
   const std::string tracer = process->Status("TracerPid");
@@ -254,7 +268,12 @@ absl::StatusOr<Injected> Inject(const Injection& injection) {
         break;
       }
       if (!absl::IsUnavailable(made.status())) return made.status();
-      if (!made.status().message().empty()) why = std::string(made.status().message());
+      if (!made.status().message().empty()) {
+        why = std::string(made.status().message());
+        thread->reset();
+        // It dies of it as soon as it goes on.
+        if (filtered ? DiesNow(*process) : process->HasEnded()) return Ended(*process, filtered, why);
+      }
     }
     if (!at && SecondsSince(start) > injection.limit_s) {
       return Failed(injection.pid, absl::StrCat("no thread was at a safe moment within ", injection.limit_s,
@@ -262,7 +281,7 @@ absl::StatusOr<Injected> Inject(const Injection& injection) {
     }
     if (!at) std::this_thread::sleep_for(kBetweenLooks);
   }
-  if (absl::Status waited = WaitForResult(*process, *at, &injected); !waited.ok()) return waited;
+  if (absl::Status waited = WaitForResult(*process, filtered, *at, &injected); !waited.ok()) return waited;
   for (int i = 0; i < 100; ++i) {
     StoppedThread::ReleaseLate();
     if (!StoppedThread::AnyLate()) break;

@@ -42,6 +42,8 @@ constexpr uint64_t kSynchronous = uint64_t{1} << (SIGSEGV - 1) | uint64_t{1} << 
                                   uint64_t{1} << (SIGILL - 1) | uint64_t{1} << (SIGFPE - 1) |
                                   uint64_t{1} << (SIGTRAP - 1) | uint64_t{1} << (SIGSYS - 1);
 
+constexpr char kForbidden[] = "made a forbidden system call";
+
 absl::Status Unavailable(pid_t thread, const std::string& what) {
   return absl::UnavailableError(absl::StrCat("thread ", thread, ": ", what));
 }
@@ -55,7 +57,8 @@ absl::Status StoppedThread::Wait(int* status, std::chrono::milliseconds limit) {
     if (found == thread_) {
       if (!WIFSTOPPED(*status)) {
         traced_ = false;
-        return Unavailable(thread_, "has ended");
+        return Unavailable(
+            thread_, WIFSIGNALED(*status) ? absl::StrCat("was killed: ", strsignal(WTERMSIG(*status))) : "has ended");
       }
       in_stop_ = true;
       return absl::OkStatus();
@@ -325,6 +328,8 @@ absl::StatusOr<int64_t> StoppedThread::Call(long number, const std::vector<uint6
   }
   if (!ReadRegisters(&now)) return Unavailable(thread_, "has ended");
   const auto result = static_cast<int64_t>(now.rax);
+  // As a policy leaves it that ends the process.
+  if (result == number) return Unavailable(thread_, kForbidden);
   return result;
 }
 
@@ -346,6 +351,7 @@ absl::Status StoppedThread::Run(uint64_t start, uint64_t stack, uint64_t argumen
     if (found == thread_ && WIFSTOPPED(status)) {
       if (status >> 16 != kEventStop) {
         in_stop_ = true;
+        if (WSTOPSIG(status) == SIGSYS) return Unavailable(thread_, kForbidden);
         return absl::InternalError(absl::StrCat("the injected code raised signal ", WSTOPSIG(status)));
       }
       // A stop of the whole process takes effect once the thread is let go.

@@ -80,19 +80,14 @@ std::string WhyNotAgain(int pid) {
 // The folder, which the process must be able to write to, and the pattern of its traces as the process sees it.
 absl::Status OpenFolder(const AttachOptions& options, const std::string& root, TraceFolder* folder,
                         std::string* pattern) {
-  std::string path = options.output;
-  if (!root.empty()) {
-    // A folder of the container.
-    if (path.empty() || path[0] != '/') {
-      return absl::InvalidArgumentError(
-          absl::StrCat(NameOf(options.pid), ": runs in a container; name one of its folders by an absolute path (-o)"));
-    }
-    path = root + path;
+  if (!root.empty() && (options.output.empty() || options.output[0] != '/')) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(NameOf(options.pid), ": runs in a container; name one of its folders by an absolute path (-o)"));
   }
-  if (absl::Status opened = folder->Open(path); !opened.ok()) return opened;
+  if (absl::Status opened = folder->Open(options.output, root); !opened.ok()) return opened;
   struct stat process;
   if (folder->made() && geteuid() == 0 && stat(absl::StrCat("/proc/", options.pid).c_str(), &process) == 0 &&
-      chown(folder->path().c_str(), process.st_uid, process.st_gid) != 0) {
+      !folder->GiveTo(process.st_uid, process.st_gid)) {
     // The process says so if it cannot write there.
   }
   *pattern = root.empty() ? folder->OutputPattern() : options.output + "/vramtrack.%h.%p.vtrace";

@@ -23,6 +23,9 @@ HANGS = 240  # seconds
 
 CALLS = ["read", "nanosleep", "poll", "select", "epoll_wait", "sigtimedwait", "sem_timedwait", "recv", "waitpid"]
 
+# The kernel ends these with EINTR at any stop. Only the tracer can have them made again.
+NOT_RESTARTED = ["epoll_wait", "sigtimedwait", "recv"]
+
 
 class Program:
     """A running program of the suite."""
@@ -90,6 +93,8 @@ def hazard(test, name, *arguments):
 def killed(test, *words):
     """An attach that dies at a random moment leaves the process well, and one that can be joined."""
     for number in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM):
+        if number == signal.SIGKILL and words[-1] in NOT_RESTARTED:
+            continue
         program = Program(test, *words)
         pid = str(program.process.pid)
         attach = subprocess.Popen([test.vramtrack, "attach", pid, "-o", os.path.join(test.folder, "killed")],
@@ -455,6 +460,11 @@ def sandboxes(test):
         assert program.process.stdout.readline() == "sandboxed\n"
         test.fails(2, expected, "attach", str(program.process.pid))
         program.end()
+        program = Program(test, "sandboxed", call, "kill")
+        assert program.process.stdout.readline() == "sandboxed\n"
+        test.fails(2, "its seccomp policy may end it", "attach", str(program.process.pid))
+        program.process.communicate(timeout=HANGS)
+        assert program.process.returncode == -signal.SIGSYS, program.process.returncode
 
 
 def of_32_bits(test):
@@ -521,6 +531,45 @@ def namespaces(test):
         assert job.returncode == 0, job.returncode
 
 
+WAITS_IN_A_ROOT = """
+import ctypes, os, sys
+os.chroot(sys.argv[1])
+os.chdir("/")
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def other_root(test):
+    """The traces of a process with another root are in it, and no link leads out of it."""
+    if os.geteuid() != 0:
+        return
+    library = os.path.realpath(test.environment["VRAMTRACK_LIBRARY"])
+    with tempfile.TemporaryDirectory() as root, tempfile.TemporaryDirectory() as outside:
+        os.makedirs(root + os.path.dirname(library))
+        shutil.copy(library, root + library)
+        os.symlink(outside, root + "/link")
+        os.mkdir(root + "/inside")
+        os.symlink("/inside", root + "/within")
+        job = subprocess.Popen([sys.executable, "-c", WAITS_IN_A_ROOT, root], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert job.stdout.readline() == "ready\n"
+        environment = dict(test.environment, VRAMTRACK_LIBRARY=library)
+
+        def attach(folder):
+            return subprocess.run([test.vramtrack, "attach", str(job.pid), "-o", folder], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True, env=environment, timeout=HANGS)
+
+        for folder in ("/link", "/link/new", "/../../link/new"):
+            done = attach(folder)
+            assert done.returncode == 2 and done.stderr.count("\n") == 1, done
+            assert os.listdir(outside) == [], folder
+        done = attach("/within/new")
+        assert done.returncode == 0 and len(os.listdir(root + "/inside/new")) == 1, done
+        test.attached += 1
+        job.communicate(timeout=HANGS)
+        assert job.returncode == 0, job.returncode
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--times", type=int, default=2, help="how often each hazard is run")
@@ -537,7 +586,7 @@ def main():
               [("device_loop",), ("signal_storm",), ("arithmetic",)] + [("blocked_call", call) for call in CALLS]]
     cases += [("ends_meanwhile", lambda: ends_meanwhile(test)), ("twice", lambda: twice(test))]
     once = [device_loop, stop_and_start, leaves, viewed, dormant, traced_by_another, refused, sandboxes, of_32_bits,
-            without_first_thread, namespaces]
+            without_first_thread, namespaces, other_root]
     try:
         for function in once:
             if options.only in function.__name__:

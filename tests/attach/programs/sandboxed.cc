@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// usage: sandboxed NAME: waits, under a seccomp policy by which the system call NAME (mmap, mprotect, clone, openat)
-// fails.
+// usage: sandboxed NAME [kill]: waits, under a seccomp policy by which the system call NAME (mmap, mprotect, clone,
+// openat) fails, or ends the process.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/syscall.h>
@@ -28,14 +28,14 @@ constexpr unsigned kClone3 = 435;
 }  // namespace
 
 int main(int count, char** arguments) {
-  Check(count == 2, "usage");
+  Check(count == 2 || count == 3, "usage");
   const unsigned number = NumberOf(arguments[1]);
   sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 2, 0),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kClone3, static_cast<uint8_t>(number == SYS_clone), 0),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, count == 3 ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ERRNO | EPERM),
   };
   const sock_fprog policy = {sizeof program / sizeof *program, program};
   Ready();
