@@ -108,17 +108,35 @@ DebugInfo::Unit* DebugInfo::UnitAt(uint64_t address) {
   Unit& unit = it->second;
   if (!is_new) return &unit;
 
-  unit.die = *die;
+  unit.die = unit.code = *die;
   unit.compilation_dir = CompilationDir(&*die);
-  unit.language = dwarf_srclang(&*die);
-  ReadFunctions(unit.die, false, unit.functions);
+  FindSplitUnit(unit);
+  unit.language = dwarf_srclang(&unit.code);
+  ReadFunctions(unit.code, false, unit.functions);
   return &unit;
+}
+
+void DebugInfo::FindSplitUnit(Unit& unit) {
+  constexpr unsigned kDwoNames[] = {DW_AT_dwo_name, DW_AT_GNU_dwo_name};
+  uint8_t type = 0;
+  Dwarf_Die split = {};
+  if (dwarf_cu_info(unit.die.cu, nullptr, &type, nullptr, &split, nullptr, nullptr, nullptr) != 0) return;
+  if (type != DW_UT_skeleton) return;
+  if (dwarf_tag(&split) == DW_TAG_compile_unit) {
+    unit.code = split;
+    return;
+  }
+  for (const unsigned name : kDwoNames) {
+    Dwarf_Attribute attribute;
+    const char* file = dwarf_formstring(dwarf_attr(&unit.die, name, &attribute));
+    if (file != nullptr) missing_dwo_files_.insert(SourcePath(file, unit.compilation_dir));
+  }
 }
 
 std::optional<uint64_t> DebugInfo::FunctionAt(Unit& unit, uint64_t address) {
   std::optional<uint64_t> offset = unit.functions.Find(address);
   if (offset || unit.complete) return offset;
-  ReadFunctions(unit.die, true, unit.functions);
+  ReadFunctions(unit.code, true, unit.functions);
   unit.complete = true;
   return unit.functions.Find(address);
 }
@@ -156,7 +174,7 @@ SourceLocation DebugInfo::Find(uint64_t address) {
   FindLine(*unit, address, innermost);
   std::optional<uint64_t> offset = FunctionAt(*unit, address);
   Dwarf_Die function;
-  if (!offset || dwarf_offdie(dwarf_, *offset, &function) == nullptr) {
+  if (!offset || dwarf_offdie(dwarf_cu_getdwarf(unit->code.cu), *offset, &function) == nullptr) {
     if (!innermost.file.empty()) location.functions.push_back(std::move(innermost));
     return location;
   }
@@ -164,7 +182,7 @@ SourceLocation DebugInfo::Find(uint64_t address) {
   // Line and file of an outer function are those of its call of the inner one.
   std::vector<Dwarf_Die> inlined = InlinedFunctionsAt(function, address);
   Dwarf_Files* files = nullptr;
-  if (!inlined.empty() && dwarf_getsrcfiles(&unit->die, &files, nullptr) != 0) files = nullptr;
+  if (!inlined.empty() && dwarf_getsrcfiles(&unit->code, &files, nullptr) != 0) files = nullptr;
   SourceFunction current = std::move(innermost);
   for (size_t i = inlined.size(); i-- > 0;) {
     current.name = FunctionName(&inlined[i], &current.mangled);

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -68,9 +69,14 @@ class DebugInfo {
   // Returns how many compilation units were read so far.
   size_t units_read() const { return units_.size(); }
 
+  // Returns the .dwo files that compilation units with looked-up addresses name, and that were not found. The lines of
+  // their code are known, its inlined functions are not.
+  const std::set<std::string>& missing_dwo_files() const { return missing_dwo_files_; }
+
  private:
   struct Unit {
     Dwarf_Die die;
+    Dwarf_Die code;  // the tree of the functions: of a .dwo file, or `die`
     std::string compilation_dir;
     int language = 0;
     // Offsets of the DIEs of functions with code.
@@ -78,6 +84,9 @@ class DebugInfo {
     // Types were searched for functions, too.
     bool complete = false;
   };
+
+  // Finds the .dwo file of a unit that has one.
+  void FindSplitUnit(Unit& unit);
 
   explicit DebugInfo(Dwarf* dwarf) : dwarf_(dwarf) {}
 
@@ -89,6 +98,7 @@ class DebugInfo {
 
   Dwarf* const dwarf_;
   std::map<Dwarf_Off, Unit> units_;
+  std::set<std::string> missing_dwo_files_;
   // The ranges of all units. They are read when .debug_aranges lacks an address, because Clang does not write it.
   std::optional<AddressRanges> unit_ranges_;
 };

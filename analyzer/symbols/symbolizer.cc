@@ -87,6 +87,7 @@ class ModuleStore::Module {
       if (file == nullptr) continue;
       if (options.use_debug_info && file->has_debug_info() && debug_info_ == nullptr) {
         debug_info_ = DebugInfo::Open(file->elf());
+        status_.unreadable_debug_info |= debug_info_ == nullptr;
       }
       auto table = std::make_unique<SymbolTable>(file->elf());
       if (!table->empty()) symbol_tables_.push_back(std::move(table));
@@ -94,7 +95,10 @@ class ModuleStore::Module {
     SetStatus(ref);
   }
 
-  const ModuleStatus& status() const { return status_; }
+  const ModuleStatus& status() {
+    if (debug_info_ != nullptr) status_.missing_dwo_files = debug_info_->missing_dwo_files();
+    return status_;
+  }
 
   const std::vector<Frame>& FramesAt(uint64_t address, bool is_return_address) {
     auto [it, is_new] = frames_[is_return_address].try_emplace(address);

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,6 +65,10 @@ struct ModuleStatus {
   // The files in use; empty if there are none. A debug file may replace a missing binary.
   std::string binary_path;
   std::string debug_path;
+  // Of what was looked up: files that were not found, without which inlined functions are not known.
+  std::set<std::string> missing_dwo_files;
+  // The file has debug information that cannot be read, because of its compression or of damage.
+  bool unreadable_debug_info = false;
   // For kBuildIdMismatch: the file that was not used.
   std::string refused_path;
 };

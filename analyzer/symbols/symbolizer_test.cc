@@ -132,6 +132,63 @@ INSTANTIATE_TEST_SUITE_P(Forms, SymbolizerFormTest,
                          testing::Values("split/shapes", "anonymous/shapes", "without_aranges/shapes",
                                          "compressed/shapes"));
 
+// Debug information apart from the program, in .dwo files.
+class SplitDwarfTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(SplitDwarfTest, SaysTheSameAsTheWholeFileOrWhatIsMissing) {
+  const std::string folder = NewFolder();
+  WriteFile(folder + "/job.c", R"(
+volatile int total;
+static inline __attribute__((always_inline)) void Add(int value) { total += value; }
+int main(void) {
+  Add(1);
+  Add(2);
+  return 0;
+}
+)");
+  const std::string compile = std::string("cd ") + folder + " && gcc -O2 -g " + GetParam();
+  OutputOf(compile + " job.c -o job 2>&1");
+  OutputOf(compile + " -gsplit-dwarf -c job.c -o job.o && mkdir split && gcc job.o -o split/job 2>&1");
+  const ModuleRef whole{folder + "/job", ""}, split{folder + "/split/job", ""};
+  Symbolizer with;
+  const auto [begin, end] = TextRange(whole.path);
+  ASSERT_EQ(TextRange(split.path), std::make_pair(begin, end));
+  std::set<uint32_t> calls;
+  for (uint64_t address = begin; address < end; ++address) {
+    std::vector<Frame> frames = with.Symbolize(split, address, false);
+    for (Frame& frame : frames) frame.module = whole.path;
+    EXPECT_EQ(frames, with.Symbolize(whole, address, false)) << address;
+    if (frames.size() == 2) calls.insert(frames[1].line);
+  }
+  EXPECT_EQ(calls, (std::set<uint32_t>{5, 6}));
+  EXPECT_TRUE(with.Status(split).missing_dwo_files.empty());
+  OutputOf("rm " + folder + "/job.dwo && echo gone");
+  Symbolizer without;
+  size_t inlined = 0;
+  for (uint64_t address = begin; address < end; ++address) {
+    inlined += without.Symbolize(split, address, false).size() > 1;
+  }
+  EXPECT_EQ(inlined, 0u);
+  const std::set<std::string>& missing = without.Status(split).missing_dwo_files;
+  ASSERT_EQ(missing.size(), 1u);
+  EXPECT_EQ(missing.begin()->substr(missing.begin()->rfind('/')), "/job.dwo");
+}
+
+TEST(SymbolizerTest, DebugInformationThatCannotBeReadIsSaid) {
+  if (OutputOf("objcopy --help").find("zstd") == std::string::npos) GTEST_SKIP() << "objcopy is too old";
+  const std::string path = NewFolder() + "/shapes";
+  OutputOf("objcopy --compress-debug-sections=zstd " + FixturePath("shapes") + " " + path + " && echo made");
+  Symbolizer symbolizer;
+  bool lines = false;
+  for (auto [address, end] = TextRange(path); address < end; ++address) {
+    lines |= symbolizer.Symbolize({path, ""}, address, false)[0].line > 0;
+  }
+  // Newer releases of the library can read it.
+  EXPECT_EQ(symbolizer.Status({path, ""}).unreadable_debug_info, !lines);
+}
+
+INSTANTIATE_TEST_SUITE_P(Versions, SplitDwarfTest, testing::Values("-gdwarf-4", "-gdwarf-5"));
+
 TEST(SymbolizerTest, AnswersDoNotDependOnTheOrderOfQuestions) {
   const ModuleRef module{FixturePath("without_aranges/shapes"), ""};
   const auto [begin, end] = TextRange(module.path);

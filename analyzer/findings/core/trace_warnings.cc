@@ -29,6 +29,15 @@ void AddModuleWarnings(const Symbolizer& symbolizer, std::vector<std::string>* w
       default:
         break;
     }
+    if (module.unreadable_debug_info) {
+      warnings->push_back(absl::StrCat(module.path,
+                                       ": its debug information cannot be read, so its frames have no lines; if it is "
+                                       "compressed with zstd: objcopy --decompress-debug-sections"));
+    }
+    if (module.missing_dwo_files.empty()) continue;
+    warnings->push_back(absl::StrCat(
+        module.path, ": its stacks lack the callers of inlined functions, and one line may stand for several, because ",
+        module.missing_dwo_files.size(), " .dwo files are missing, such as ", *module.missing_dwo_files.begin()));
   }
 }
 
