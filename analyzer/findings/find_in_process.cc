@@ -91,6 +91,7 @@ void Finish(ProcessAnalysis* analysis, ProcessFindings* findings) {
                                       analysis->symbolizer());
   }
   AddTraceWarnings(trace, ledger, analysis->failures(), &findings->warnings);
+  AddRefusedFrees(ledger, &analysis->symbolizer(), &findings->warnings);
   AddDeviceWarnings(trace.path(), findings->devices, &findings->warnings);
   AddFrameworkRemarks(trace.path(), trace.definitions(), ledger, analysis->framework_check(), &findings->warnings);
   AddMissingWalkWarning(trace, &findings->warnings);

@@ -89,6 +89,7 @@ void Ledger::Apply(const StreamEvent& event) {
       TellMemory(event);
       break;
     case schema::MARK:
+      if (event.shape->kind == schema::MARK_FREE_REFUSED) Refuse(event);
       if (clock_.OnMark(event.slot, /*is_step=*/false, 0)) EndStep();
       break;
     case schema::FOLD_ALLOCATE:
@@ -109,6 +110,13 @@ void Ledger::Apply(const StreamEvent& event) {
       break;
   }
   for (ReplayObserver* observer : options_.observers) observer->OnOtherEvent(event);
+}
+
+// The free that the mark is about was counted as one of something unknown.
+void Ledger::Refuse(const StreamEvent& event) {
+  const uint64_t number = event.value[1];
+  ++refused_frees_[{trace_.definitions().stacks.Distinct(event.shape->ref), number >> 1}];
+  if ((number & 1) != 0 && unknown_frees_ > 0) --unknown_frees_;
 }
 
 void Ledger::TellMemory(const StreamEvent& event) {

@@ -97,6 +97,8 @@ class Ledger {
 
   uint64_t events() const { return events_; }
   uint64_t unknown_frees() const { return unknown_frees_; }
+  // Returns how often CUDA refused to free something, by the call's stack and the error code.
+  const std::map<std::pair<StackIndex, uint64_t>, uint64_t>& refused_frees() const { return refused_frees_; }
   uint64_t unreadable_events() const { return unreadable_events_; }
   uint64_t live_objects() const { return live_.size(); }
   uint64_t last_ticks() const { return last_ticks_; }
@@ -118,6 +120,7 @@ class Ledger {
   }
   void Apply(const StreamEvent& event);
   void TellMemory(const StreamEvent& event);
+  void Refuse(const StreamEvent& event);
   void EndStep();
   SiteIndex SiteOf(const StreamEvent& event);
   StackIndex StackOf(const StreamEvent& event, uint32_t kind);
@@ -179,6 +182,7 @@ class Ledger {
   size_t next_unseen_ = 0;
   uint64_t unseen_ticks_ = UINT64_MAX;  // time of the next change of unseen memory
   const StreamEvent* present_event_ = nullptr;
+  std::map<std::pair<StackIndex, uint64_t>, uint64_t> refused_frees_;
   uint64_t events_ = 0, unknown_frees_ = 0, unreadable_events_ = 0, last_ticks_ = 0;
 };
 

@@ -14,8 +14,10 @@
 #include <vector>
 
 #include "analyzer/fragmentation/peak_window.h"
+#include "analyzer/ingest/testing/test_trace.h"
 #include "analyzer/ledger/site_histories.h"
 #include "analyzer/peaks/counterfactual.h"
+#include "proto/job_builder.h"
 #include "proto/trace_builder.h"
 
 namespace vramtrack {
@@ -173,6 +175,25 @@ StepPlan Marks() {
   StepPlan plan;
   plan.mark_slot = ThreadSlot(0);
   return plan;
+}
+
+// A wrong pointer, and memory that stays allocated: both are what the mark says, and nothing else.
+TEST(Ledger, AFreeThatCudaRefusedIsNotOneOfUnknownMemory) {
+  JobBuilder job;
+  const JobObject kept = job.Allocate(1, 4096);
+  job.Event(schema::FREE_UNKNOWN, schema::DEVICE, 0, {kept.address + 256});
+  job.Mark(schema::MARK_FREE_REFUSED, 2, 0, 1 << 1 | 1);
+  job.Free(kept);
+  job.Event(schema::FREE_FAILED, schema::DEVICE, 0, {800});
+  job.Mark(schema::MARK_FREE_REFUSED, 3, 0, 800 << 1);
+  const TestTrace trace(job.Finish());
+  Ledger ledger(*trace, Marks(), {});
+  ledger.Replay();
+  EXPECT_EQ(ledger.unknown_frees(), 0u);
+  EXPECT_EQ(ledger.live_objects(), 1u);
+  std::map<uint64_t, uint64_t> by_error;
+  for (const auto& [by, times] : ledger.refused_frees()) by_error[by.second] += times;
+  EXPECT_EQ(by_error, (std::map<uint64_t, uint64_t>{{1, 1}, {800, 1}}));
 }
 
 TEST(Ledger, AgreesWithPlainBookkeeping) {

@@ -29,6 +29,7 @@ TEST(HostUnharmedTest, FailedCallsAreEventsAndFailedFreesDoNotHappen) {
   EXPECT_EQ(counts.operations.at(schema::ALLOCATE), 2u);
   EXPECT_EQ(counts.operations.at(schema::FREE), 2u);
   EXPECT_EQ(counts.operations.at(schema::FREE_UNKNOWN), 3u);  // never given out, freed twice, host
+  EXPECT_EQ(counts.operations.at(schema::MARK), 3u);          // that they were refused
   EXPECT_TRUE(counts.live_objects.empty());
 }
 

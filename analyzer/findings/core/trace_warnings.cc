@@ -3,10 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "analyzer/base/quantity.h"
 #include "analyzer/ingest/unseen_text.h"
+#include "analyzer/model/frame_text.h"
 
 namespace vramtrack {
 
@@ -37,7 +41,8 @@ void AddModuleWarnings(const Symbolizer& symbolizer, std::vector<std::string>* w
     if (module.missing_dwo_files.empty()) continue;
     warnings->push_back(absl::StrCat(
         module.path, ": its stacks lack the callers of inlined functions, and one line may stand for several, because ",
-        module.missing_dwo_files.size(), " .dwo files are missing, such as ", *module.missing_dwo_files.begin()));
+        Plural(module.missing_dwo_files.size(), ".dwo file is", ".dwo files are"), " missing, such as ",
+        *module.missing_dwo_files.begin()));
   }
 }
 
@@ -62,6 +67,52 @@ void AddMps(const std::string& path, const TracedProcess& process, std::vector<s
 std::string Seconds(double seconds) { return absl::StrFormat("%.2g s", seconds); }
 
 }  // namespace
+
+namespace {
+
+// As cudaGetErrorString has them; the runtime and the driver agree on these numbers.
+std::string ErrorText(uint64_t code) {
+  switch (code) {
+    case 1:
+      return "invalid argument";
+    case 17:
+      return "invalid device pointer";
+    case 400:
+      return "invalid resource handle";
+    case 700:
+      return "an illegal memory access was encountered";
+    case 709:
+      return "context is destroyed";
+    case 800:
+      return "operation not permitted";
+    default:
+      return absl::StrCat("error ", code);
+  }
+}
+
+}  // namespace
+
+void AddRefusedFrees(const Ledger& ledger, StackSymbolizer* symbolizer, std::vector<std::string>* warnings) {
+  constexpr size_t kShown = 3;
+  std::map<std::pair<std::string, uint64_t>, uint64_t> by_line;
+  for (const auto& [by, times] : ledger.refused_frees()) {
+    const std::vector<ReportFrame>& frames = symbolizer->Frames(by.first);
+    const std::string line = frames.empty() ? "an unknown line" : FrameLocation(frames[OwnFrame(frames).value_or(0)]);
+    by_line[{line, by.second}] += times;
+  }
+  using Row = std::pair<std::pair<std::string, uint64_t>, uint64_t>;
+  std::vector<Row> rows(by_line.begin(), by_line.end());
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.second > b.second; });
+  for (size_t i = 0; i < rows.size() && i < kShown; ++i) {
+    const auto& [by, times] = rows[i];
+    warnings->push_back(absl::StrCat(Plural(times, "free was", "frees were"), " refused by CUDA (",
+                                     ErrorText(by.second), "), called from ", by.first,
+                                     ": what they were for is still allocated"));
+  }
+  if (rows.size() > kShown) {
+    warnings->push_back(absl::StrCat("frees were refused at ", rows.size() - kShown, " more lines"));
+  }
+}
 
 void AddTraceWarnings(const Trace& trace, const Ledger& ledger, const FailureLog& failures,
                       std::vector<std::string>* warnings) {

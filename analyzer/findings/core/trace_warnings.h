@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/model/report.h"
@@ -14,6 +15,9 @@
 #include "analyzer/symbols/symbolizer.h"
 
 namespace vramtrack {
+
+// Frees that CUDA refused, with the lines that called for the most of them.
+void AddRefusedFrees(const Ledger& ledger, StackSymbolizer* symbolizer, std::vector<std::string>* warnings);
 
 void AddTraceWarnings(const Trace& trace, const Ledger& ledger, const FailureLog& failures,
                       std::vector<std::string>* warnings);

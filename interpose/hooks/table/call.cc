@@ -215,9 +215,17 @@ void Call::Freeing(schema::Kind kind, uint64_t address, uint64_t stream, int on)
 
 void Call::FreeFailed(cuda::Error error) {
   if (released_) references.Retain(freed_key_);
-  if (freed_identity_ == 0) return;
-  session_->live().Insert(freed_key_, freed_identity_);
-  Check(lane_->Event(schema::FREE_FAILED, 0, thread_.device, 0, 0, static_cast<uint64_t>(error)));
+  const bool known = freed_identity_ != 0;
+  if (known) {
+    session_->live().Insert(freed_key_, freed_identity_);
+    Check(lane_->Event(schema::FREE_FAILED, 0, thread_.device, 0, 0, static_cast<uint64_t>(error)));
+  }
+  // When a process ends, CUDA may be gone before its users are.
+  constexpr cuda::Error kUnloading = 4;
+  if (freed_address_ == 0 || error == kUnloading) return;
+  CaptureStack();
+  const uint64_t number = static_cast<uint64_t>(error) << 1 | (known ? 0 : 1);
+  Check(lane_->Event(schema::MARK, schema::MARK_FREE_REFUSED, thread_.device, 0, stack_, uint64_t{0}, number));
 }
 
 void Call::ContextFreed() {
