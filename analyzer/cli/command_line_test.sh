@@ -319,6 +319,10 @@ run 0 "$vramtrack" summarize runs -o runs.vts && says stderr "$left_out"
 run 0 "$vramtrack" report runs.vts && head -1 stdout | grep -q '^NO LEAK ' || fail "summarize: not the newest run"
 run 0 "$vramtrack" summarize runs --all-runs -o runs.vts && [[ ! -s stderr ]]
 run 0 "$vramtrack" report runs.vts && head -1 stdout | grep -q '^LEAK ' || fail "summarize --all-runs: not all"
+# A copy of a trace is no second process.
+mkdir copies && "$make_trace" clean copies/a.vtrace 1 first 1790000000 && cp copies/a.vtrace copies/b.vtrace
+run 0 "$vramtrack" info --paths copies && says stderr "copies/b.vtrace is left out" && [[ $(cat stdout) == copies/a.vtrace ]] ||
+  fail "a copy is a second process"
 # A process that was killed before its first block has its run id in a journal.
 mkdir killed && "$make_trace" killed killed/a.vtrace 0 old 1790000000 && "$make_trace" clean killed/b.vtrace 1 new 1790007200
 run 0 "$vramtrack" report killed && says stderr "1 other run in killed, from 14:13 UTC, is left out"

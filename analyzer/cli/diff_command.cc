@@ -194,7 +194,8 @@ int RunDiff(const DiffCommandOptions& options) {
     const bool wanted = std::find(options.fail_on.begin(), options.fail_on.end(), one.name) != options.fail_on.end();
     if (wanted && one.applies(*report)) return kExitFinding;
   }
-  return report->identical || report->tested ? kExitFine : kExitNotEnoughEvidence;
+  const bool complete = report->base.incomplete.empty() && report->next.incomplete.empty();
+  return complete && (report->identical || report->tested) ? kExitFine : kExitNotEnoughEvidence;
 }
 
 }  // namespace vramtrack

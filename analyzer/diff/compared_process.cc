@@ -14,6 +14,7 @@
 #include "analyzer/ledger/site_table.h"
 #include "analyzer/profile/make_step_profile.h"
 #include "analyzer/profile/step_meter.h"
+#include "analyzer/verdicts/facts.h"
 
 namespace vramtrack {
 namespace {
@@ -124,6 +125,7 @@ ProcessFacts FactsOfTrace(const ProcessAnalysis& analysis) {
   facts.path = analysis.trace().path();
   facts.process = DescribeProcess(analysis.trace(), analysis.ledger());
   facts.steps = DescribeSteps(analysis);
+  facts.incomplete = WhyIncomplete(analysis.trace(), analysis.ledger());
   facts.run = analysis.run();
   if (analysis.plan().has_windows()) SetWindowBytes(analysis.plan().window_bytes, &facts);
   for (const SiteGroup& group : analysis.groups()) {
@@ -138,6 +140,9 @@ ProcessFacts FactsOfSummary(const std::string& path, const ProcessFindings& find
   facts.path = path;
   facts.process = findings.process;
   facts.steps = findings.steps;
+  for (const ReportReason& reason : findings.reasons) {
+    if (reason.id == "incomplete") facts.incomplete = findings.process.incomplete_why;
+  }
   facts.run.steps = static_cast<Step>(profile.steps);
   facts.run.warmup_end = static_cast<Step>(profile.warmup_end);
   facts.run.windows = profile.window_bytes != 0;

@@ -26,6 +26,7 @@ struct ProcessFacts {
   ReportProcess process;
   ReportSteps steps;
   RunShape run;
+  std::string incomplete;  // why too much of the record is missing; empty if it is not
   // The size of a window, in allocated bytes, if windows replace steps; otherwise 0.
   uint64_t window_bytes = 0;
   // The factor that converts what a step leaves behind into a rate as reports have it, see ReportSite::rate_unit.

@@ -64,6 +64,7 @@ void Describe(const ComparedProcess& side, DiffSide* to) {
   to->paths = {side.facts().path};
   to->processes = {side.facts().process};
   to->steps = side.facts().steps;
+  to->incomplete = side.facts().incomplete;
 }
 
 class Comparison {
@@ -226,6 +227,7 @@ void JoinSide(DiffSide one, DiffSide* job) {
   Append(std::move(one.paths), &job->paths);
   Append(std::move(one.processes), &job->processes);
   if (one.steps.count > job->steps.count) job->steps = one.steps;
+  if (job->incomplete.empty()) job->incomplete = std::move(one.incomplete);
 }
 
 void JoinFindings(std::vector<DiffFinding> one, std::vector<DiffFinding>* job) {

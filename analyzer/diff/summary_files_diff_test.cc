@@ -13,6 +13,8 @@
 #include "analyzer/render/text/diff_text.h"
 #include "analyzer/summary/process_summary.h"
 #include "analyzer/summary/summary.h"
+#include "proto/frame.h"
+#include "proto/frame_scanner.h"
 
 namespace vramtrack {
 namespace {
@@ -82,6 +84,24 @@ TEST_F(SummaryFilesDiff, OfALongTraceIsPutTogetherAsTheSummaryIs) {
     EXPECT_EQ(mixed.grown.at(0).new_value, traces.grown.at(0).new_value);
     EXPECT_EQ(mixed.devices.at(0).peak.significant, traces.devices.at(0).peak.significant);
     EXPECT_EQ(mixed.devices.at(0).peak.next, traces.devices.at(0).peak.next);
+  }
+}
+
+TEST_F(SummaryFilesDiff, OfARecordWithHolesNothingIsSaidToBeUnchanged) {
+  JobOptions job;
+  job.steps = 20000;
+  std::string file = Job(job).Run();
+  const std::string whole = Write(file, ".vtrace");
+  TraceLayout layout;
+  ASSERT_EQ(ScanTrace(file, &layout), "");
+  ASSERT_GT(layout.blocks.size(), 3u);
+  for (size_t i = 1; i < layout.blocks.size(); i += 4) file[layout.blocks[i].offset + kSealedPrefixBytes + 3] ^= 1;
+  const std::string damaged = Write(file, ".vtrace");
+  EXPECT_EQ(Compare(whole, whole).base.incomplete, "");
+  for (const std::string& path : {damaged, Summarized({damaged})}) {
+    const DiffReport report = Compare(path, path);
+    EXPECT_NE(report.base.incomplete, "");
+    EXPECT_EQ(AnswerOf(report).paint, Paint::kWarning) << AnswerOf(report).title;
   }
 }
 

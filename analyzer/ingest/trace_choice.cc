@@ -131,6 +131,14 @@ bool AreOfOneProcess(const Origin& earlier, const Origin& later) {
          static_cast<double>(later.start_ns - earlier.start_ns) / 1e9 < age_s + kSameMomentSeconds;
 }
 
+// Whether it is a copy of a file that is read: of copies the longest is, or the first of several. No two recordings of
+// processes with one name and number begin in the same nanosecond.
+bool IsCopyOf(const Recording& one, const Recording& other) {
+  if (&one == &other || one.origin.start_ns == 0 || one.origin.start_ns != other.origin.start_ns) return false;
+  if (one.origin.process.rank != other.origin.process.rank) return false;
+  return std::make_tuple(other.origin.end_ns, one.path) > std::make_tuple(one.origin.end_ns, other.path);
+}
+
 // Moves all recordings of a process but the last one to `earlier`.
 void LeaveLastOfEachProcess(std::vector<Recording>* recordings, std::vector<std::string>* earlier) {
   std::map<std::tuple<uint32_t, std::string, std::string>, std::vector<const Recording*>> by_process;
@@ -142,7 +150,7 @@ void LeaveLastOfEachProcess(std::vector<Recording>* recordings, std::vector<std:
   for (const auto& [process, of_one] : by_process) {
     for (const Recording* one : of_one) {
       const bool goes_on = std::any_of(of_one.begin(), of_one.end(), [one](const Recording* other) {
-        return AreOfOneProcess(one->origin, other->origin);
+        return IsCopyOf(*one, *other) || AreOfOneProcess(one->origin, other->origin);
       });
       if (goes_on) left_out.insert(one->path);
     }
@@ -156,9 +164,11 @@ void LeaveLastOfEachProcess(std::vector<Recording>* recordings, std::vector<std:
 std::string SayLeftOut(const std::vector<std::string>& earlier) {
   if (earlier.empty()) return "";
   if (earlier.size() == 1) {
-    return absl::StrCat(earlier[0], " is left out: an earlier recording of a process that was started again");
+    return absl::StrCat(earlier[0],
+                        " is left out: an earlier recording of a process that was started again, or a copy");
   }
-  return absl::StrCat(earlier.size(), " earlier recordings of processes that were started again are left out, such as ",
+  return absl::StrCat(earlier.size(),
+                      " earlier recordings of processes that were started again, or copies, are left out, such as ",
                       earlier[0]);
 }
 

@@ -25,6 +25,7 @@ struct DiffSide {
   std::vector<std::string> paths;
   std::vector<ReportProcess> processes;
   ReportSteps steps;
+  std::string incomplete;
 };
 
 template <>
@@ -34,6 +35,8 @@ void Fields(Visitor& visit, DiffSide& side) {
   visit(0, "paths", side.paths, "what was compared");
   visit(0, "processes", side.processes, "the processes of the run");
   visit(0, "steps", side.steps, "where its steps end");
+  visit(0, "incomplete", side.incomplete,
+        "why too much of the record is missing to say that nothing changed; empty if it is not");
 }
 
 struct DiffValue {

@@ -294,12 +294,10 @@ constexpr double kLeastShare = 0.05;
 constexpr double kLeastJudged = 0.5;
 constexpr Step kFewSteps = 10;
 
-// Of a process that was killed, everything up to its end is there.
 Sentences Incomplete(const RunCase& of) {
-  const bool stopped = of.run.trace.counter(schema::COUNTER_STOP_REASON) != schema::STOP_NONE;
-  if (!stopped && of.run.ledger.lost_share() < kLeastShare) return {};
-  return {absl::StrCat("the record is not complete (", of.run.trace.IncompleteWhy(),
-                       "): a leak in what is missing would not be seen")};
+  const std::string why = WhyIncomplete(of.run.trace, of.run.ledger);
+  if (why.empty()) return {};
+  return {absl::StrCat("the record is not complete (", why, "): a leak in what is missing would not be seen")};
 }
 
 // A site may have kept memory repeatedly where no steps are known. The first step begins with the run, so it has the
@@ -416,6 +414,12 @@ constexpr RunFact kRunFacts[] = {
 };
 
 }  // namespace
+
+// Of a process that was killed, everything up to its end is there.
+std::string WhyIncomplete(const Trace& trace, const Ledger& ledger) {
+  const bool stopped = trace.counter(schema::COUNTER_STOP_REASON) != schema::STOP_NONE;
+  return stopped || ledger.lost_share() >= kLeastShare ? trace.IncompleteWhy() : "";
+}
 
 std::vector<Reason> RunReasons(const ReplayedRun& run, const RunVerdicts& verdicts, const RunShape& shape) {
   std::vector<Reason> reasons;

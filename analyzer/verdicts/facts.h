@@ -77,6 +77,9 @@ const std::vector<Fact>& LineFacts();
 // Changes the verdict if a fact holds for it. May be called for any verdict.
 void ApplyFacts(const FactFinder& facts, LineVerdict* verdict);
 
+// Returns why so much of the record is missing that nothing can be said of a whole run; empty if it is not.
+std::string WhyIncomplete(const Trace& trace, const Ledger& ledger);
+
 // Why a run without a known leak may have one all the same.
 struct Reason {
   const char* id;

@@ -669,11 +669,13 @@ class DiffSide:
         paths: What was compared.
         processes: The processes of the run.
         steps: Where its steps end.
+        incomplete: Why too much of the record is missing to say that nothing changed; empty if it is not.
     """
 
     paths: tuple[str, ...]
     processes: tuple[Process, ...]
     steps: Steps
+    incomplete: str
 
 
 @dataclasses.dataclass(frozen=True)

@@ -83,6 +83,14 @@ DiffAnswer Unchanged(const DiffReport& report) {
   DiffAnswer answer;
   answer.title = "NOTHING CHANGED";
   answer.paint = Paint::kGood;
+  for (const DiffSide* side : {&report.base, &report.next}) {
+    if (side->incomplete.empty()) continue;
+    answer.title = "NO CHANGE FOUND";
+    answer.paint = Paint::kWarning;
+    answer.words = absl::StrCat("but the record of the ", side == &report.base ? "first" : "second",
+                                " run is not complete (", side->incomplete, ")");
+    return answer;
+  }
   if (report.identical) {
     answer.words = absl::StrCat("identical allocation sequence of ", Plural(report.events, "event", "events"));
     return answer;
