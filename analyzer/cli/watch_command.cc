@@ -38,7 +38,10 @@ constexpr double kOutOfDanger = 2;
 
 // Runs the command by the shell with `input` on its standard input, and waits for it.
 void RunCommand(const std::string& command, const std::string& input) {
+  // It starts with the signal's default, which a shell could not give itself.
+  signal(SIGPIPE, SIG_DFL);
   FILE* const pipe = popen(command.c_str(), "w");
+  signal(SIGPIPE, SIG_IGN);
   if (pipe == nullptr) return Say(absl::StrCat("cannot run ", command, ": ", std::strerror(errno)));
   // A command need not read what it is given.
   std::fwrite(input.data(), 1, input.size(), pipe);

@@ -57,6 +57,14 @@ def test_once(program, folder):
     check(events(folder, "nothing") == [], "a device that is not full soon")
 
 
+def test_commands_have_the_signals_of_a_shell(program, folder):
+    done = watch(program, folder, "leak.vtrace", "--once", "--on-leak", "yes | head -1 >/dev/null; grep SigIgn /proc/self/status >signals")
+    check(done.returncode == 0 and done.stderr == "", "signals: " + done.stderr)
+    with open(os.path.join(folder, "signals"), encoding="ascii") as file:
+        ignored = int(file.read().split()[1], 16)
+    check(not ignored >> signal.SIGPIPE - 1 & 1, "a command ignores SIGPIPE")
+
+
 def test_commands_that_fail(program, folder):
     # One that does not read its input, and one that fails: the next look is made all the same.
     done = watch(program, folder, "leak.vtrace", "--once", "--on-leak", "exec <&-; exit 3")
@@ -234,6 +242,7 @@ def main(program, make_trace, *documents):
         for name in ("leak", "short", "clean"):
             subprocess.run([make_trace, name, os.path.join(folder, name + ".vtrace")], check=True)
         test_once(program, folder)
+        test_commands_have_the_signals_of_a_shell(program, folder)
         test_commands_that_fail(program, folder)
         test_follows(program, folder)
         test_metrics(program, folder, documents)
