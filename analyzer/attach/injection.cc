@@ -132,9 +132,7 @@ class Data {
 
 // Makes the stopped thread create the thread that loads the library. Returns the address of the block.
 absl::StatusOr<uint64_t> MakeThread(const TargetProcess& process, const Injection& injection, InjectedBlock block,
-                                    StoppedThread* thread) {
-  const uint64_t spare = process.SpareCode(StoppedThread::kWayBackBytes);
-  if (spare == 0) return Failed(process.pid(), "none of its files has room for code");
+                                    uint64_t spare, StoppedThread* thread) {
   if (absl::Status prepared = thread->Prepare(spare); !prepared.ok()) return prepared;
   const absl::StatusOr<int64_t> region =
       thread->Call(SYS_mmap, {0, kRegionBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, ~uint64_t{0}, 0});
@@ -252,6 +250,9 @@ absl::StatusOr<Injected> Inject(const Injection& injection) {
     for (const pid_t id : moments.Candidates()) {
       StoppedThread::ReleaseLate();
       if (StoppedThread::IsLate(id)) continue;
+      // Looked for while no thread stands still; what an attempt leaves there makes the next one take another place.
+      const uint64_t spare = process->SpareCode(StoppedThread::kWayBackBytes);
+      if (spare == 0) return Failed(injection.pid, "none of its files has room for code");
       const SignalsHeld held;
       absl::StatusOr<std::unique_ptr<StoppedThread>> thread = StoppedThread::Stop(id);
       if (absl::IsPermissionDenied(thread.status())) return process->WhyRefused();
@@ -261,7 +262,7 @@ absl::StatusOr<Injected> Inject(const Injection& injection) {
       }
       ++injected.moments;
       absl::StatusOr<uint64_t> made = absl::UnavailableError("");
-      if (moments.IsSafe(**thread, &why)) made = MakeThread(*process, injection, block, thread->get());
+      if (moments.IsSafe(**thread, &why)) made = MakeThread(*process, injection, block, spare, thread->get());
       injected.pause_s = std::max(injected.pause_s, (*thread)->seconds());
       if (made.ok()) {
         at = *made;
