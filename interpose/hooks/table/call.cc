@@ -223,9 +223,7 @@ void Call::FreeFailed(cuda::Error error) {
   // When a process ends, CUDA may be gone before its users are.
   constexpr cuda::Error kUnloading = 4;
   if (freed_address_ == 0 || error == kUnloading) return;
-  CaptureStack();
-  const uint64_t number = static_cast<uint64_t>(error) << 1 | (known ? 0 : 1);
-  Check(lane_->Event(schema::MARK, schema::MARK_FREE_REFUSED, thread_.device, 0, stack_, uint64_t{0}, number));
+  Mark(schema::MARK_FREE_REFUSED, 0, static_cast<uint64_t>(error) << 1 | (known ? 0 : 1));
 }
 
 void Call::ContextFreed() {
