@@ -22,6 +22,8 @@ _LIBRARIES = {
     "gmock": (["gmock"], ["-lgmock", "-lgtest"], "gmock/gmock.h", "libgmock-dev"),
     "gtest": (["gtest"], ["-lgtest"], "gtest/gtest.h", "libgtest-dev"),
     "gtest_main": (["gtest_main"], ["-lgtest_main", "-lgtest"], "gtest/gtest.h", "libgtest-dev"),
+    # An archive; that of the sysroot in the portable build.
+    "libiberty": ([], ["-liberty"], "libiberty/demangle.h", "libiberty-dev"),
     "libdw": (["libdw"], ["-ldw", "-lelf"], "elfutils/libdwfl.h", "libdw-dev"),
     "nlohmann_json": ([], [], "nlohmann/json.hpp", "nlohmann-json3-dev"),
     "protobuf": (["protobuf"], ["-lprotobuf"], "google/protobuf/message.h", "libprotobuf-dev"),

@@ -293,6 +293,11 @@ std::vector<ReportFrame> StackSymbolizer::Frames(StackIndex index) {
     }
     if (!frames.empty()) break;
   }
+  if (stack.truncated()) {
+    ReportFrame& rest = frames.emplace_back();
+    rest.function = "[truncated]";
+    rest.origin = ReportFrame::Origin::kTruncated;
+  }
   MarkStarters(&frames);
   return frames;
 }
@@ -312,7 +317,7 @@ uint64_t StackSymbolizer::PlacesHash(StackIndex index) {
     }
     if (any) break;
   }
-  return hash;
+  return Mix(hash, stack.truncated());
 }
 
 std::string StackSymbolizer::Owner(StackIndex index) const {

@@ -61,9 +61,12 @@ std::pair<size_t, int> Step(std::string_view text) {
 std::string Printable(std::string_view bytes) {
   std::string text;
   text.reserve(bytes.size());
+  const std::string_view whole = bytes;
   while (!bytes.empty()) {
     CodePoint c = Decode(bytes);
-    if (c.bytes == 0 || (c.bytes == 1 && IsHidden(c.value))) {
+    // The log of a CI job takes what follows for a command: "::" at the beginning of a line, "##[" anywhere.
+    const bool command = bytes.substr(0, 3) == "##[" || (bytes.size() == whole.size() && bytes.substr(0, 2) == "::");
+    if (command || c.bytes == 0 || (c.bytes == 1 && IsHidden(c.value))) {
       text += absl::StrFormat("\\x%02x", static_cast<uint8_t>(bytes[0]));
       bytes.remove_prefix(1);
       continue;

@@ -10,8 +10,9 @@
 
 namespace vramtrack {
 
-// Returns `bytes` as valid UTF-8 without anything that moves the cursor, changes colours or reverses the direction.
-// Such bytes, including line breaks, become \xNN or \u{NNNN}.
+// Returns `bytes` as valid UTF-8 without anything that moves the cursor, changes colours, reverses the direction or is
+// a command to a CI service that reads its job's output (GitHub's, Azure's). Such bytes, including line breaks, become
+// \xNN or \u{NNNN}.
 std::string Printable(std::string_view bytes);
 
 // Returns the columns that `text` takes on a terminal. Colour sequences take none.

@@ -52,26 +52,21 @@ absl::StatusOr<InputFile> InputFile::Open(const std::string& path) {
   if (absl::Status status = CheckType(path, info); !status.ok()) return status;
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd < 0) return Failed(path, errno);
-  InputFile file(path, fd, 0, 0);
+  InputFile file(path, fd, 0);
   // Another file may have its name by now.
   if (fstat(fd, &info) != 0) return Failed(path, errno);
   if (absl::Status status = CheckType(path, info); !status.ok()) return status;
   file.bytes_ = static_cast<uint64_t>(info.st_size);
-  file.modified_ = info.st_mtime;
   return file;
 }
 
 InputFile::InputFile(InputFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      fd_(std::exchange(other.fd_, -1)),
-      bytes_(other.bytes_),
-      modified_(other.modified_) {}
+    : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)), bytes_(other.bytes_) {}
 
 InputFile& InputFile::operator=(InputFile&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(fd_, other.fd_);
   bytes_ = other.bytes_;
-  modified_ = other.modified_;
   return *this;
 }
 

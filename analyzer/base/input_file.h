@@ -3,7 +3,6 @@
 #define ANALYZER_BASE_INPUT_FILE_H_
 
 #include <cstdint>
-#include <ctime>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -24,9 +23,8 @@ class InputFile {
   ~InputFile();
 
   int fd() const { return fd_; }
-  // The size and the time of the last modification when the file was opened.
+  // The size when the file was opened.
   uint64_t bytes() const { return bytes_; }
-  std::time_t modified() const { return modified_; }
 
   // Reads the file from its current position to the end. More than `most_bytes` bytes and read failures are errors. An
   // error is one line that names the file.
@@ -35,13 +33,11 @@ class InputFile {
   int Release();
 
  private:
-  InputFile(std::string path, int fd, uint64_t bytes, std::time_t modified)
-      : path_(std::move(path)), fd_(fd), bytes_(bytes), modified_(modified) {}
+  InputFile(std::string path, int fd, uint64_t bytes) : path_(std::move(path)), fd_(fd), bytes_(bytes) {}
 
   std::string path_;
   int fd_ = -1;
   uint64_t bytes_ = 0;
-  std::time_t modified_ = 0;
 };
 
 // Opens and reads a file, see InputFile::Open and InputFile::Read.

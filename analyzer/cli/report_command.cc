@@ -50,7 +50,7 @@ absl::StatusOr<Report> AnalyzeTrace(const ReportOptions& options, const TraceCho
 
 std::string Html(const Report& report, const TraceChoice& choice, const ReportOptions& options) {
   if (!options.source) return RenderHtml(report);
-  return RenderHtml(report, ReadSource(report, WhenRecorded(choice.paths)));
+  return RenderHtml(report, ReadSource(report, choice.paths));
 }
 
 // Where the page of a trace goes by default: next to it, "run.html" for run.vtrace and for the folder run.

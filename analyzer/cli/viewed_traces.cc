@@ -133,7 +133,7 @@ class Reader {
     const LiveJob::Look look = job.ReadWhole();
     if (!look.report.ok()) return {"trouble", std::string(look.report.status().message())};
     std::vector<SourceExcerpt> source;
-    if (options_.source) source = ReadSource(*look.report, WhenRecorded(job.paths()));
+    if (options_.source) source = ReadSource(*look.report, job.paths());
     return {"report", Flag(HasEnded(*look.report)), std::move(signature), RenderPageAnswer(*look.report),
             RenderPageData(*look.report, source)};
   }

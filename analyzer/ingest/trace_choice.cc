@@ -224,15 +224,6 @@ std::string LeaveOutEarlierRecordings(std::vector<std::string>* paths) {
   return SayLeftOut(earlier);
 }
 
-std::time_t WhenRecorded(const std::vector<std::string>& traces) {
-  std::time_t recorded = 0;
-  for (const std::string& trace : traces) {
-    struct stat info;
-    if (stat(trace.c_str(), &info) == 0 && (recorded == 0 || info.st_mtime < recorded)) recorded = info.st_mtime;
-  }
-  return recorded;
-}
-
 bool HasBegun(const std::string& path) {
   struct stat info;
   if (stat(path.c_str(), &info) != 0 || info.st_size != static_cast<off_t>(kHeaderBytes)) return true;

@@ -6,7 +6,6 @@
 #define ANALYZER_INGEST_TRACE_CHOICE_H_
 
 #include <cstdint>
-#include <ctime>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,9 +48,6 @@ TraceRuns SortIntoRuns(const std::vector<std::string>& traces);
 // Removes the earlier recordings of processes that were stopped and started again. Returns one line about them; empty
 // if there are none.
 std::string LeaveOutEarlierRecordings(std::vector<std::string>* paths);
-
-// Returns when the traces were last written, the earliest of several; 0: unknown.
-std::time_t WhenRecorded(const std::vector<std::string>& traces);
 
 // Returns the run id of a trace; empty if it has none, nullopt if the file cannot be read.
 std::optional<std::string> RunIdOf(const std::string& path);

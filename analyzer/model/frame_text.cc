@@ -61,7 +61,9 @@ std::vector<bool> ShownFrames(const std::vector<ReportFrame>& frames, size_t all
     left -= std::min<size_t>(left, 1);
   };
   for (size_t i = 0; i < all; ++i) {
-    if (i == marked || (IsOwnPython(frames[i]) && !(i > 0 && SameLine(frames[i], frames[i - 1])))) show(i);
+    if (i == marked || frames[i].origin == ReportFrame::Origin::kTruncated ||
+        (IsOwnPython(frames[i]) && !(i > 0 && SameLine(frames[i], frames[i - 1]))))
+      show(i);
   }
   const size_t callees = std::min(kCalleesShown, most / 2);
   const size_t first = marked < all ? std::min(marked - std::min(marked, callees), all - most) : 0;
@@ -89,6 +91,7 @@ std::string LeftOut(const std::vector<ReportFrame>& frames, size_t begin, size_t
 std::string FrameLocation(const ReportFrame& frame) {
   if (frame.origin == ReportFrame::Origin::kNode) return "(backward)";
   if (frame.origin == ReportFrame::Origin::kCupti) return "(only CUPTI saw it)";
+  if (frame.origin == ReportFrame::Origin::kTruncated) return "(callers not recorded)";
   if (frame.language == Language::kAllocator) return Printable(BaseName(frame.module));
   if (frame.file.empty()) return ModuleAndOffset(frame);
   std::string file = Printable(frame.shown_file.empty() ? frame.file : frame.shown_file);

@@ -91,7 +91,7 @@ void StackTable::AddFrame(std::string_view frame) {
   static const StackTable* const none = new StackTable;
   ReportFrame decoded;
   SummaryReader::Decode(frame, RecordStacks(*none, {}), &decoded);
-  if (decoded.origin > ReportFrame::Origin::kCupti) decoded.origin = ReportFrame::Origin::kJob;
+  if (decoded.origin > ReportFrame::Origin::kTruncated) decoded.origin = ReportFrame::Origin::kJob;
   read_.push_back(Intern(std::string(frame), decoded));
 }
 

@@ -2,19 +2,32 @@
 
 #include "analyzer/symbols/demangle.h"
 
-#include <cxxabi.h>
+#define HAVE_DECL_BASENAME 1  // or libiberty.h declares it another way than string.h
+#include <libiberty/demangle.h>
 
-#include <cstdlib>
-#include <memory>
+#include <csetjmp>
+#include <cstddef>
+#include <string>
+#include <string_view>
 
 namespace vramtrack {
 namespace {
 
 constexpr std::string_view kStubPrefix = "__device_stub__";
 
-struct Free {
-  void operator()(char* p) const { std::free(p); }
+// What a demangler prints. Substitutions can make gigabytes of a name of 200 characters, and neither demangler has a
+// limit.
+struct Output {
+  std::string text;
+  std::jmp_buf too_long;
 };
+
+void Append(const char* text, size_t size, void* output) {
+  constexpr size_t kLongest = 64 << 10;
+  auto* out = static_cast<Output*>(output);
+  if (out->text.size() + size > kLongest) std::longjmp(out->too_long, 1);  // there is no other way to stop it
+  out->text.append(text, size);
+}
 
 // The scopes and the name at the beginning of a mangled name, up to the first template arguments:
 // "_ZN7cutlass13device_kernelI…" is "cutlass::device_kernel<...>". Empty if it does not begin with plain names.
@@ -42,20 +55,31 @@ std::string Outline(std::string_view mangled) {
   return name;
 }
 
-std::string CxaDemangle(std::string_view symbol) {
-  int status = 0;
-  std::string name(symbol);
-  std::unique_ptr<char, Free> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status));
-  if (status == 0 && text != nullptr) return text.get();
-  // libstdc++ refuses names of more than 1,024 characters to protect the stack; kernels of CUTLASS reach 20,000.
-  constexpr size_t kLongestDemangled = 1024;
-  std::string outline = symbol.size() > kLongestDemangled ? Outline(symbol) : "";
-  return outline.empty() ? name : outline;
+// False if `symbol` is no name of the language, or one that is too long.
+template <typename Demangler>
+bool Print(Demangler* demangler, const std::string& symbol, Output* output) {
+  return setjmp(output->too_long) == 0 && demangler(symbol.c_str(), DMGL_PARAMS | DMGL_ANSI, Append, output) != 0;
+}
+
+std::string Readable(const std::string& symbol) {
+  constexpr size_t kLongestRust = 8192;  // Debian 11's demangler descends without a limit
+  constexpr size_t kLongest = 1024;      // that of C++ refuses longer ones to protect the stack; CUTLASS reaches 20,000
+  Output output;
+  // Rust's first: its older names are names of C++ with a hash at the end.
+  if (symbol.size() <= kLongestRust && Print(rust_demangle_callback, symbol, &output)) return output.text;
+  output.text.clear();
+  if (Print(cplus_demangle_v3_callback, symbol, &output)) return output.text;
+  const bool too_long = symbol.size() > kLongest || !output.text.empty();
+  const std::string outline = too_long ? Outline(symbol) : "";
+  return outline.empty() ? symbol : outline;
 }
 
 }  // namespace
 
-bool IsMangled(std::string_view symbol) { return symbol.substr(0, 2) == "_Z"; }
+bool IsMangled(std::string_view symbol) {
+  const std::string_view prefix = symbol.substr(0, 2);
+  return prefix == "_Z" || prefix == "_R";
+}
 
 bool IsCudaLaunchStub(std::string_view symbol) {
   // Static kernels have a second function around the stub.
@@ -64,7 +88,7 @@ bool IsCudaLaunchStub(std::string_view symbol) {
 }
 
 std::string Demangle(std::string_view symbol) {
-  std::string name = IsMangled(symbol) ? CxaDemangle(symbol) : std::string(symbol);
+  std::string name = IsMangled(symbol) ? Readable(std::string(symbol)) : std::string(symbol);
 
   // nvcc builds the stub's own name from the kernel's mangled one without its underscore: __device_stub__Z1fi(int).
   size_t stub = name.find(kStubPrefix);
@@ -73,7 +97,7 @@ std::string Demangle(std::string_view symbol) {
   kernel = kernel.substr(0, kernel.find_first_of("( "));
   if (kernel.substr(0, 1) != "Z") return name;
   std::string mangled = "_" + std::string(kernel);
-  std::string readable = CxaDemangle(mangled);
+  std::string readable = Readable(mangled);
   if (readable == mangled) return name;
   return readable + " [launch stub]";
 }

@@ -21,6 +21,17 @@ __attribute__((constructor)) void LookForStderr() { has_stderr = IsOpen(STDERR_F
 __thread char* captured __attribute__((tls_model("initial-exec"))) = nullptr;
 __thread unsigned long captured_bytes __attribute__((tls_model("initial-exec"))) = 0;
 
+// Formats a line. Control characters, such as a path may have, become question marks: they could steer the terminal.
+// Returns its length.
+int FormatLine(char* line, unsigned long capacity, const char* format, va_list arguments) {
+  if (vsnprintf(line, capacity, format, arguments) < 0) *line = '\0';
+  int length = 0;
+  for (; line[length] != '\0'; ++length) {
+    if (static_cast<unsigned char>(line[length]) < ' ' || line[length] == '\x7f') line[length] = '?';
+  }
+  return length;
+}
+
 }  // namespace
 
 CapturedMessages::CapturedMessages(char* line, unsigned long capacity) {
@@ -35,7 +46,7 @@ void Say(const char* format, ...) {
   if (captured != nullptr) {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(captured, captured_bytes, format, arguments);
+    FormatLine(captured, captured_bytes, format, arguments);
     va_end(arguments);
     return;
   }
@@ -45,10 +56,8 @@ void Say(const char* format, ...) {
   constexpr int kPrefix = 11;
   va_list arguments;
   va_start(arguments, format);
-  int length = vsnprintf(line + kPrefix, sizeof line - kPrefix - 1, format, arguments);
+  const int length = kPrefix + FormatLine(line + kPrefix, sizeof line - kPrefix - 1, format, arguments);
   va_end(arguments);
-  if (length < 0) return;
-  length = length > static_cast<int>(sizeof line) - kPrefix - 2 ? static_cast<int>(sizeof line) - 2 : length + kPrefix;
   line[length] = '\n';
   syscall(SYS_write, STDERR_FILENO, line, static_cast<size_t>(length) + 1);
 }

@@ -210,6 +210,7 @@ void Holders::WatchExit() {
 
 void Holders::Walk(schema::HolderMoment moment) {
   if (file_->stopped()) return;
+  const uint64_t begin_ns = MonotonicNs();
   auto* memory = static_cast<Memory*>(MapPrivate(sizeof(Memory)));
   if (memory == nullptr) return;
   UseHugePages(memory, sizeof(Memory));
@@ -234,8 +235,10 @@ void Holders::Walk(schema::HolderMoment moment) {
   memory->record.Free();
   memory->walk.Free();
   Unmap(memory, sizeof(Memory));
-  // Of long walks there are fewer: the program has as much time as they take.
-  if (moments_.interval_ns != 0) next_interval_ns_.store(MonotonicNs() + moments_.interval_ns);
+  if (moments_.interval_ns == 0) return;
+  // The program has nine times as much time as walks take, however often they are asked for.
+  const uint64_t end_ns = MonotonicNs(), pause_ns = 9 * (end_ns - begin_ns);
+  next_interval_ns_.store(end_ns + (pause_ns > moments_.interval_ns ? pause_ns : moments_.interval_ns));
 }
 
 }  // namespace vramtrack

@@ -9,6 +9,7 @@ import os
 from typing import Any, Iterable
 
 from . import _cells, _html, _program, _trace
+from ._text import printable
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,7 +72,8 @@ class CheckFinding:
         return cell or ("%s:%d" % (self.file, self.line) if self.line else self.file)
 
     def __str__(self) -> str:
-        return "  ".join(text for text in (self.status, self.rule, self.location, self.subject, self.message) if text)
+        return "  ".join(printable(text)
+                         for text in (self.status, self.rule, self.location, self.subject, self.message) if text)
 
     def __repr__(self) -> str:
         return "<CheckFinding %s>" % self
@@ -121,7 +123,7 @@ class Check:
 
     def __str__(self) -> str:
         first = self.result.replace("_", " ") + (": " + self.evidence_note if self.evidence_note else "")
-        return "\n".join([first, *map(str, self.findings), *self.warnings])
+        return "\n".join([first, *map(str, self.findings), *map(printable, self.warnings)])
 
     def __repr__(self) -> str:
         return "<Check: %s, %d failure%s>" % (self.result.replace("_", " "), len(self.failures),

@@ -10,6 +10,7 @@ from typing import Any, Iterable, Mapping
 
 from . import _fields, _html, _program, _trace
 from ._made import made
+from ._text import printable
 
 
 class Change(_fields.DiffFinding):
@@ -33,8 +34,8 @@ class Change(_fields.DiffFinding):
         return self.frame.location if self.frame and self.frame.line else ""
 
     def __str__(self) -> str:
-        return "%s: %s" % (" in ".join(text for text in (self.line, self.function) if text) or "(no stack recorded)",
-                           self.explanation)
+        return printable("%s: %s" % (" in ".join(text for text in (self.line, self.function) if text) or
+                                     "(no stack recorded)", self.explanation))
 
     def __repr__(self) -> str:
         return "<Change %s>" % self
@@ -111,7 +112,7 @@ class Diff:
         lines = [self.summary]
         for name in ("new", "gone", "grown", "shrunk"):  # what only moved is counted in the summary
             lines += ["%-6s  %s" % (name, change) for change in getattr(self, name)]
-        return "\n".join(lines + list(self.warnings))
+        return "\n".join(lines + list(map(printable, self.warnings)))
 
     def __repr__(self) -> str:
         return "<Diff: %s>" % self.summary

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator, NamedTuple, overload
 from . import _cells, _fields, _html, _program
 from ._made import made
 from ._quantity import rate_text, size_text
+from ._text import printable
 
 if TYPE_CHECKING:
     import pandas
@@ -47,7 +48,7 @@ class Frame(_fields.Frame):
         return _without_arguments(self.function) if self.language == "c++" else self.function
 
     def __str__(self) -> str:
-        return "%s  %s" % (self.short_function, self.location) if self.location else self.short_function
+        return printable("%s  %s" % (self.short_function, self.location) if self.location else self.short_function)
 
     def __repr__(self) -> str:
         return "<Frame %s>" % _place(self.location, self.short_function)
@@ -173,7 +174,7 @@ class Process(_fields.Process):
 
     def __repr__(self) -> str:
         rank = "" if self.rank is None else " rank %d" % self.rank
-        return "<Process %d%s: %s>" % (self.pid, rank, " ".join(self.command))
+        return "<Process %d%s: %s>" % (self.pid, rank, printable(" ".join(self.command)))
 
 
 class Steps(_fields.Steps):
@@ -221,7 +222,7 @@ class Device:
     unattributed_bytes: int | None
 
     def __repr__(self) -> str:
-        return "<Device %d %s: peak %s live of %s reserved>" % (self.index, self.name, size_text(self.peak_live),
+        return "<Device %d %s: peak %s live of %s reserved>" % (self.index, printable(self.name), size_text(self.peak_live),
                                                               size_text(self.peak_reserved))
 
 
@@ -460,7 +461,7 @@ _OWN: dict[type, type] = {_fields.Frame: Frame, _fields.Process: Process, _field
 
 
 def _place(line: str, function: str) -> str:
-    return " in ".join(text for text in (line, function) if text) or "(no stack recorded)"
+    return printable(" in ".join(text for text in (line, function) if text)) or "(no stack recorded)"
 
 
 def _without_arguments(function: str) -> str:

@@ -19,6 +19,7 @@ build_packages=(
   libdw-dev
   libgmock-dev
   libgtest-dev
+  libiberty-dev
   libprotobuf-dev
   libprotozero-dev
   libtomlplusplus-dev

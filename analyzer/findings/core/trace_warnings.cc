@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -15,24 +16,9 @@
 namespace vramtrack {
 
 void AddModuleWarnings(const Symbolizer& symbolizer, std::vector<std::string>* warnings) {
+  std::map<ModuleState, std::vector<const ModuleStatus*>> by_state;
   for (const ModuleStatus& module : symbolizer.Statuses()) {
-    switch (module.state) {
-      case ModuleState::kMissing:
-        warnings->push_back(absl::StrCat(
-            module.path, " is not there: its frames have no names; name the folder of a copy with --search-path"));
-        break;
-      case ModuleState::kBuildIdMismatch:
-        warnings->push_back(
-            absl::StrCat(module.path, " has changed since (", module.refused_path,
-                         module.build_id.empty() ? " has other code, or was written later" : " has another build id",
-                         "): its frames have no names; name the folder of the file that ran with --search-path"));
-        break;
-      case ModuleState::kUnreadable:
-        warnings->push_back(absl::StrCat(module.path, " is not an ELF file; its frames have no function names"));
-        break;
-      default:
-        break;
-    }
+    by_state[module.state].push_back(&module);
     if (module.unreadable_debug_info) {
       warnings->push_back(absl::StrCat(module.path,
                                        ": its debug information cannot be read, so its frames have no lines; if it is "
@@ -43,6 +29,26 @@ void AddModuleWarnings(const Symbolizer& symbolizer, std::vector<std::string>* w
         module.path, ": its stacks lack the callers of inlined functions, and one line may stand for several, because ",
         Plural(module.missing_dwo_files.size(), ".dwo file is", ".dwo files are"), " missing, such as ",
         *module.missing_dwo_files.begin()));
+  }
+  for (const auto& [state, modules] : by_state) {
+    const ModuleStatus& first = *modules.front();
+    const bool one = modules.size() == 1;
+    const std::string is =
+        one ? first.path + " is" : absl::StrCat(modules.size(), " files such as ", first.path, " are");
+    const std::string has =
+        one ? first.path + " has" : absl::StrCat(modules.size(), " files such as ", first.path, " have");
+    const char* const frames = one ? "its frames" : "their frames";
+    if (state == ModuleState::kMissing) {
+      warnings->push_back(
+          absl::StrCat(is, " not there: ", frames, " have no names; name the folder of a copy with --search-path"));
+    } else if (state == ModuleState::kBuildIdMismatch) {
+      warnings->push_back(
+          absl::StrCat(has, " changed since (", first.refused_path,
+                       first.build_id.empty() ? " has other code, or was written later" : " has another build id",
+                       "): ", frames, " have no names; name the folder of the file that ran with --search-path"));
+    } else if (state == ModuleState::kUnreadable) {
+      warnings->push_back(absl::StrCat(is, " not in ELF format; ", frames, " have no function names"));
+    }
   }
 }
 

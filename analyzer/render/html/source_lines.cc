@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/render/html/source_lines.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <ctime>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -64,16 +70,39 @@ bool IsUtf8(std::string_view text) {
 
 struct SourceFile {
   std::string text;
-  std::time_t changed = 0;
+  bool changed = false;
 };
 
-std::optional<SourceFile> ReadSourceFile(const std::string& path) {
-  if (!IsSourceName(path) || path.find('\0') != std::string::npos) return std::nullopt;
-  absl::StatusOr<InputFile> input = InputFile::Open(path);
-  if (!input.ok()) return std::nullopt;
+// When the traces were last written, the earliest of them, and whose files they are.
+struct Recording {
+  explicit Recording(const std::vector<std::string>& traces) {
+    for (const std::string& trace : traces) {
+      struct stat info;
+      if (stat(trace.c_str(), &info) != 0) continue;
+      if (written == 0 || info.st_mtime < written) written = info.st_mtime;
+      readable.insert(info.st_uid);
+    }
+  }
+
+  bool MayShow(const struct stat& file) const {
+    return readable.count(file.st_uid) != 0 || (file.st_uid == 0 && (file.st_mode & S_IROTH) != 0);
+  }
+
+  std::time_t written = 0;
+  std::set<uid_t> readable = {geteuid()};  // owners of files
+};
+
+std::optional<SourceFile> ReadSourceFile(const std::string& path, const Recording& recording) {
+  if (path.find('\0') != std::string::npos || !IsSourceName(path)) return std::nullopt;
+  std::error_code error;
+  const std::string resolved = std::filesystem::canonical(path, error).string();
+  if (error || !IsSourceName(resolved)) return std::nullopt;
+  absl::StatusOr<InputFile> input = InputFile::Open(resolved);
+  struct stat info;
+  if (!input.ok() || fstat(input->fd(), &info) != 0 || !recording.MayShow(info)) return std::nullopt;
   absl::StatusOr<std::string> text = input->Read(kMaxSourceFileBytes);
   if (!text.ok() || !IsUtf8(*text)) return std::nullopt;
-  return SourceFile{*std::move(text), input->modified()};
+  return SourceFile{*std::move(text), recording.written != 0 && info.st_mtime > recording.written};
 }
 
 std::vector<std::string_view> LinesOf(std::string_view text) {
@@ -109,7 +138,7 @@ std::string Shown(std::string_view line) {
 
 }  // namespace
 
-std::vector<SourceExcerpt> ReadSource(const Report& report, std::time_t recorded) {
+std::vector<SourceExcerpt> ReadSource(const Report& report, const std::vector<std::string>& traces) {
   std::map<std::string, std::set<uint32_t>> wanted;
   size_t count = 0;
   const auto want = [&](const std::vector<ReportFrame>& frames) {
@@ -121,9 +150,10 @@ std::vector<SourceExcerpt> ReadSource(const Report& report, std::time_t recorded
   for (const ReportOom& oom : report.oom) want(oom.stack);
   for (size_t i = 0; i < std::min(kMaxSites, report.sites.size()); ++i) want(report.sites[i].frames);
 
+  const Recording recording(traces);
   std::vector<SourceExcerpt> excerpts;
   for (const auto& [path, numbers] : wanted) {
-    const std::optional<SourceFile> file = ReadSourceFile(path);
+    const std::optional<SourceFile> file = ReadSourceFile(path, recording);
     if (!file) continue;
     const std::vector<std::string_view> lines = LinesOf(file->text);
     for (const uint32_t number : numbers) {
@@ -132,7 +162,7 @@ std::vector<SourceExcerpt> ReadSource(const Report& report, std::time_t recorded
       excerpt.file = path;
       excerpt.line = number;
       excerpt.first = number > kSourceLinesAround ? number - kSourceLinesAround : 1;
-      excerpt.changed = recorded != 0 && file->changed > recorded;
+      excerpt.changed = file->changed;
       const size_t last = std::min<size_t>(lines.size(), size_t{number} + kSourceLinesAround);
       for (size_t i = excerpt.first; i <= last; ++i) excerpt.lines.push_back(Shown(lines[i - 1]));
     }

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <ctime>
 #include <string>
 #include <vector>
 
@@ -18,7 +17,7 @@ struct SourceExcerpt {
   uint32_t line = 0;               // the line that the excerpt is about
   uint32_t first = 0;              // number of the first of `lines`
   std::vector<std::string> lines;  // UTF-8, without the line's end; long ones are cut
-  bool changed = false;            // the file is newer than the recording
+  bool changed = false;            // the file is newer than the oldest trace
 };
 
 template <class Visitor>
@@ -35,9 +34,9 @@ constexpr size_t kMaxSourceFileBytes = 4 << 20;
 
 // Returns excerpts for the job's own frames in the stacks of a report's first sites and of failed allocations, if the
 // source is available, sorted by file and line. A trace can come from anyone and name any file: reads only regular
-// files with the names of source files, no larger than kMaxSourceFileBytes, and only UTF-8 text. `recorded` is the time
-// when the trace was last written; 0 if unknown.
-std::vector<SourceExcerpt> ReadSource(const Report& report, std::time_t recorded);
+// files that have the names of source files, also where links lead, that belong to this process's user or the owner of
+// one of the `traces`, or to root if everyone may read them, and that are UTF-8 text of at most kMaxSourceFileBytes.
+std::vector<SourceExcerpt> ReadSource(const Report& report, const std::vector<std::string>& traces);
 
 }  // namespace vramtrack
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utime.h>
 
 #include <ctime>
 #include <fstream>
@@ -35,14 +36,14 @@ class ReadSourceTest : public ::testing::Test {
     return report;
   }
   static std::vector<std::string> LinesAt(const std::string& path, uint32_t line) {
-    const std::vector<SourceExcerpt> excerpts = ReadSource(ReportOf({{path, line}}), 0);
+    const std::vector<SourceExcerpt> excerpts = ReadSource(ReportOf({{path, line}}), {});
     return excerpts.empty() ? std::vector<std::string>() : excerpts[0].lines;
   }
 };
 
 TEST_F(ReadSourceTest, TakesThreeLinesOnBothSides) {
   const std::string path = Write("a.py", "1\n2\n3\n4\n5\n6\n7\n8\n9");
-  const std::vector<SourceExcerpt> excerpts = ReadSource(ReportOf({{path, 5}, {path, 1}, {path, 9}, {path, 5}}), 0);
+  const std::vector<SourceExcerpt> excerpts = ReadSource(ReportOf({{path, 5}, {path, 1}, {path, 9}, {path, 5}}), {});
   ASSERT_EQ(excerpts.size(), 3u);
   EXPECT_EQ(excerpts[0].line, 1u);
   EXPECT_EQ(excerpts[0].first, 1u);
@@ -81,6 +82,26 @@ TEST_F(ReadSourceTest, ReadsNothingButSourceFilesThatAreText) {
   EXPECT_TRUE(LinesAt(pipe, 1).empty()) << "nor waits for anybody";
 }
 
+TEST_F(ReadSourceTest, ReadsNothingThatALinkHides) {
+  const std::string secret = Write("secret", "key\n"), link = secret + ".py", source = Write("real.py", "1\n");
+  unlink(link.c_str());
+  ASSERT_EQ(symlink(secret.c_str(), link.c_str()), 0);
+  EXPECT_TRUE(LinesAt(link, 1).empty());
+  unlink(link.c_str());
+  ASSERT_EQ(symlink(source.c_str(), link.c_str()), 0);
+  EXPECT_EQ(LinesAt(link, 1).size(), 1u);
+}
+
+// Root can read everybody's files; the page may go to anybody.
+TEST_F(ReadSourceTest, ReadsOnlyFilesOfTheReaderOrOfWhoRecorded) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const std::string path = Write("theirs.py", "1\n"), trace = Write("theirs.vtrace", "");
+  ASSERT_EQ(chown(path.c_str(), 12345, 12345), 0);
+  EXPECT_TRUE(ReadSource(ReportOf({{path, 1}}), {trace}).empty());
+  ASSERT_EQ(chown(trace.c_str(), 12345, 12345), 0);
+  EXPECT_EQ(ReadSource(ReportOf({{path, 1}}), {trace}).size(), 1u);
+}
+
 TEST_F(ReadSourceTest, LeavesOutLinesThatTheFileHasNot) {
   const std::string path = Write("short.h", "1\n2\n");
   EXPECT_TRUE(LinesAt(path, 0).empty());
@@ -91,18 +112,21 @@ TEST_F(ReadSourceTest, LeavesOutLinesThatTheFileHasNot) {
 
 TEST_F(ReadSourceTest, LeavesOutWhatIsNotTheJobs) {
   const std::string path = Write("lib.py", "1\n");
-  EXPECT_TRUE(ReadSource(ReportOf({{path, 1}}, ReportFrame::Origin::kLibrary), 0).empty());
+  EXPECT_TRUE(ReadSource(ReportOf({{path, 1}}, ReportFrame::Origin::kLibrary), {}).empty());
   Report failed;
   failed.oom.emplace_back().stack = ReportOf({{path, 1}}).sites[0].frames;
-  EXPECT_EQ(ReadSource(failed, 0).size(), 1u);
+  EXPECT_EQ(ReadSource(failed, {}).size(), 1u);
 }
 
 TEST_F(ReadSourceTest, TellsWhetherTheFileIsNewerThanTheTrace) {
   const std::string path = Write("c.cc", "1\n");
-  const std::time_t now = std::time(nullptr);
-  EXPECT_FALSE(ReadSource(ReportOf({{path, 1}}), 0)[0].changed);
-  EXPECT_FALSE(ReadSource(ReportOf({{path, 1}}), now + 100)[0].changed);
-  EXPECT_TRUE(ReadSource(ReportOf({{path, 1}}), now - 100)[0].changed);
+  EXPECT_FALSE(ReadSource(ReportOf({{path, 1}}), {})[0].changed);
+  const std::string trace = Write("a.vtrace", "");
+  for (const int seconds : {100, -100}) {
+    const utimbuf time = {std::time(nullptr) + seconds, std::time(nullptr) + seconds};
+    ASSERT_EQ(utime(trace.c_str(), &time), 0);
+    EXPECT_EQ(ReadSource(ReportOf({{path, 1}}), {trace})[0].changed, seconds < 0);
+  }
 }
 
 }  // namespace

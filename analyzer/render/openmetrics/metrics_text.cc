@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "analyzer/base/display_text.h"
 
 namespace vramtrack {
 namespace {
@@ -15,11 +16,7 @@ absl::string_view View(std::string_view text) { return {text.data(), text.size()
 
 std::string MetricsText::Label(std::string_view name, std::string_view value) {
   std::string label = absl::StrCat(View(name), "=\"");
-  for (const char c : value) {
-    if (c == '\n') {
-      label += "\\n";
-      continue;
-    }
+  for (const char c : Printable(value)) {
     if (c == '\\' || c == '"') label += '\\';
     label += c;
   }

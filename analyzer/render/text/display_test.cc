@@ -51,6 +51,8 @@ TEST(DisplayText, WhatIsNoTextBecomesVisible) {
   EXPECT_EQ(Printable("a\nb\x1b[31m\x7f"), "a\\x0ab\\x1b[31m\\x7f");
   EXPECT_EQ(Printable("\xff\xc0\xaf"), "\\xff\\xc0\\xaf");
   EXPECT_EQ(Printable("\xe2\x80\xae"), "\\u{202e}");
+  EXPECT_EQ(Printable("  ##[error]::x"), "  \\x23#[error]::x");
+  EXPECT_EQ(Printable("::stop-commands::x"), "\\x3a:stop-commands::x");
   EXPECT_EQ(Printable("cut \xe5\xbc"), "cut \\xe5\\xbc");
 }
 
