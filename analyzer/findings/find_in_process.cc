@@ -95,7 +95,7 @@ void Finish(ProcessAnalysis* analysis, ProcessFindings* findings) {
   AddDeviceWarnings(trace.path(), findings->devices, &findings->warnings);
   AddFrameworkRemarks(trace.path(), trace.definitions(), ledger, analysis->framework_check(), &findings->warnings);
   AddMissingWalkWarning(trace, &findings->warnings);
-  AddModuleWarnings(analysis->symbols(), &findings->warnings);
+  AddModuleWarnings(analysis->symbols().Statuses(), &findings->warnings);
   DescribeOtherGrowth(*analysis, findings);
   DescribeReasons(analysis, findings);
 }

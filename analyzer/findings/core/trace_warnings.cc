@@ -15,9 +15,9 @@
 
 namespace vramtrack {
 
-void AddModuleWarnings(const Symbolizer& symbolizer, std::vector<std::string>* warnings) {
+void AddModuleWarnings(const std::vector<ModuleStatus>& statuses, std::vector<std::string>* warnings) {
   std::map<ModuleState, std::vector<const ModuleStatus*>> by_state;
-  for (const ModuleStatus& module : symbolizer.Statuses()) {
+  for (const ModuleStatus& module : statuses) {
     by_state[module.state].push_back(&module);
     if (module.unreadable_debug_info) {
       warnings->push_back(absl::StrCat(module.path,

@@ -21,7 +21,7 @@ void AddRefusedFrees(const Ledger& ledger, StackSymbolizer* symbolizer, std::vec
 
 void AddTraceWarnings(const Trace& trace, const Ledger& ledger, const FailureLog& failures,
                       std::vector<std::string>* warnings);
-void AddModuleWarnings(const Symbolizer& symbolizer, std::vector<std::string>* warnings);
+void AddModuleWarnings(const std::vector<ModuleStatus>& modules, std::vector<std::string>* warnings);
 // Adds a warning for each device on which more memory is allocated than it has.
 void AddDeviceWarnings(const std::string& path, const std::vector<ReportDevice>& devices,
                        std::vector<std::string>* warnings);
