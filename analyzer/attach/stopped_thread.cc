@@ -299,10 +299,18 @@ absl::Status StoppedThread::Prepare(uint64_t spare) {
   return absl::OkStatus();
 }
 
+namespace {
+
+// SIGSTOP cannot be held back. Delivered, it stops the process once its threads are let go.
+bool IsStopSignal(int status) { return status >> 16 == 0 && WSTOPSIG(status) == SIGSTOP; }
+
+}  // namespace
+
 absl::Status StoppedThread::WaitForSystemCall() {
+  uintptr_t signal = 0;
   while (true) {
     at_trap_ = in_stop_ = false;
-    if (ptrace(PTRACE_SYSCALL, thread_, nullptr, nullptr) != 0) {
+    if (ptrace(PTRACE_SYSCALL, thread_, nullptr, reinterpret_cast<void*>(signal)) != 0) {
       traced_ = false;
       return Unavailable(thread_, "has ended");
     }
@@ -310,7 +318,8 @@ absl::Status StoppedThread::WaitForSystemCall() {
     if (absl::Status waited = Wait(&status, kCallLimit); !waited.ok()) return waited;
     if (WSTOPSIG(status) == (SIGTRAP | 0x80)) return absl::OkStatus();
     // A stop of the whole process takes effect once the thread is let go.
-    if (status >> 16 == kEventStop) continue;
+    signal = IsStopSignal(status) ? SIGSTOP : 0;
+    if (signal != 0 || status >> 16 == kEventStop) continue;
     return absl::InternalError(absl::StrCat("the injected code raised signal ", WSTOPSIG(status)));
   }
 }
@@ -349,13 +358,14 @@ absl::Status StoppedThread::Run(uint64_t start, uint64_t stack, uint64_t argumen
     int status;
     const pid_t found = waitpid(thread_, &status, __WALL | WNOHANG);
     if (found == thread_ && WIFSTOPPED(status)) {
-      if (status >> 16 != kEventStop) {
+      const uintptr_t signal = IsStopSignal(status) ? SIGSTOP : 0;
+      if (signal == 0 && status >> 16 != kEventStop) {
         in_stop_ = true;
         if (WSTOPSIG(status) == SIGSYS) return Unavailable(thread_, kForbidden);
         return absl::InternalError(absl::StrCat("the injected code raised signal ", WSTOPSIG(status)));
       }
       // A stop of the whole process takes effect once the thread is let go.
-      ptrace(PTRACE_CONT, thread_, nullptr, nullptr);
+      ptrace(PTRACE_CONT, thread_, nullptr, reinterpret_cast<void*>(signal));
     } else if (found != 0) {
       traced_ = false;
       return Unavailable(thread_, "has ended");

@@ -113,7 +113,8 @@ size_t BlameFinder::Blame(const std::vector<ReportFrame>& frames) const {
   for (size_t i = 0; i < frames.size(); ++i) {
     node = Find(*node, frames[i]);
     if (node == nullptr) break;
-    if (node->shared) continue;
+    // Code of no file, such as a just-in-time compiler's, has no name that anybody could look for.
+    if (node->shared || (frames[i].module.empty() && frames[i].file.empty())) continue;
     blamed = i;
     break;
   }

@@ -254,6 +254,9 @@ void Judge::JudgeRegressions() {
   } else {
     for (CheckFinding& finding : FindRegressions(*diff_, report_)) Add(std::move(finding));
     if (!diff_->tested && !diff_->identical) why = "too few steps to tell a change from chance";
+    for (const DiffSide* side : {&diff_->base, &diff_->next}) {
+      if (why.empty() && !side->incomplete.empty()) why = "the record is not complete: " + side->incomplete;
+    }
   }
   for (const CheckRule& rule : kCheckRules) {
     if (!rule.of_baseline) continue;

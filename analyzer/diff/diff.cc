@@ -76,8 +76,10 @@ absl::StatusOr<KnownRun> FindProcesses(const std::vector<std::string>& paths) {
 }
 
 // Pairs processes by rank. Processes without a rank are paired by their command, in the order in which they started.
+// Those without a counterpart are lines of what the other run lacks.
 std::vector<std::pair<const KnownProcess*, const KnownProcess*>> PairUp(const KnownRun& base, const KnownRun& next,
-                                                                        std::vector<std::string>* warnings) {
+                                                                        std::vector<std::string>* base_lacks,
+                                                                        std::vector<std::string>* next_lacks) {
   using Key = std::pair<int, std::vector<std::string>>;
   const auto by_key = [](const KnownRun& run) {
     std::map<Key, std::vector<const KnownProcess*>> sorted;
@@ -116,10 +118,10 @@ std::vector<std::pair<const KnownProcess*, const KnownProcess*>> PairUp(const Kn
   const size_t both = std::min(old_left.size(), now_left.size());
   for (size_t i = 0; i < both; ++i) pairs.push_back({old_left[i], now_left[i]});
   for (size_t i = both; i < old_left.size(); ++i) {
-    warnings->push_back(absl::StrCat(old_left[i]->path, ": the new run has no such process; it is left out"));
+    next_lacks->push_back(absl::StrCat(old_left[i]->path, ": the new run has no such process; it is left out"));
   }
   for (size_t i = both; i < now_left.size(); ++i) {
-    warnings->push_back(absl::StrCat(now_left[i]->path, ": the base has no such process; it is left out"));
+    base_lacks->push_back(absl::StrCat(now_left[i]->path, ": the base has no such process; it is left out"));
   }
   return pairs;
 }
@@ -183,8 +185,7 @@ absl::StatusOr<DiffReport> Diff(const std::vector<std::string>& base_paths, cons
       return absl::InvalidArgumentError("--categories is for traces: a summary has been made with them");
     }
   }
-  std::vector<std::string> warnings = base->unreadable;
-  warnings.insert(warnings.end(), next->unreadable.begin(), next->unreadable.end());
+  std::vector<std::string> base_lacks = base->unreadable, next_lacks = next->unreadable;
   DiffOptions each = options;
   each.analyze.threads = ProcessorsToUse(options.analyze.threads);
   // Both runs, and all processes of a job, have most of their modules in common.
@@ -192,7 +193,7 @@ absl::StatusOr<DiffReport> Diff(const std::vector<std::string>& base_paths, cons
   DiffReport report;
   DiffSiteIds base_sites, new_sites;
   bool first = true;
-  for (const auto& [old, now] : PairUp(*base, *next, &warnings)) {
+  for (const auto& [old, now] : PairUp(*base, *next, &base_lacks, &next_lacks)) {
     absl::StatusOr<ProcessDiff> one = Compare(*base, *old, *next, *now, each);
     if (!one.ok()) return one.status();
     base_sites.Join(std::move(one->base_sites));
@@ -206,7 +207,11 @@ absl::StatusOr<DiffReport> Diff(const std::vector<std::string>& base_paths, cons
   }
   NameSites(base_sites, new_sites, &report);
   report.tool_version = kToolVersion;
-  report.warnings.insert(report.warnings.begin(), warnings.begin(), warnings.end());
+  // What one of the runs lacks was not compared.
+  for (auto& [lines, side] : {std::pair{&next_lacks, &report.next}, std::pair{&base_lacks, &report.base}}) {
+    if (!lines->empty() && side->incomplete.empty()) side->incomplete = lines->front();
+    report.warnings.insert(report.warnings.begin(), lines->begin(), lines->end());
+  }
   return report;
 }
 

@@ -337,6 +337,7 @@ std::string Trace::IncompleteWhy() const {
                      damage().front().reason));
   }
   if (lost_events() > 0) add(absl::StrCat(lost_events(), " events were lost"));
+  if (!HasBeginning()) add("its beginning is missing");
   return why;
 }
 

@@ -19,6 +19,7 @@
 #include "analyzer/job/job_findings.h"
 #include "analyzer/model/process_findings.h"
 #include "analyzer/summary/summary.h"
+#include "analyzer/verdicts/facts.h"
 #include "proto/tool_version.h"
 
 namespace vramtrack {
@@ -139,10 +140,14 @@ absl::StatusOr<Report> Analyze(const std::vector<std::string>& paths, const Anal
   }
   Report report = join.Finish();
   report.tool_version = kToolVersion;
-  report.warnings.insert(report.warnings.end(), source.warnings().begin(), source.warnings().end());
+  std::vector<std::string> missing = source.warnings();
   // As a summary has them.
   std::sort(unreadable.begin(), unreadable.end());
-  for (const std::string& line : unreadable) report.warnings.push_back(absl::StrCat("left out: ", line));
+  for (const std::string& line : unreadable) missing.push_back(absl::StrCat("left out: ", line));
+  if (missing.empty()) return report;
+  Reason reason = IncompleteRecord(missing.size() == 1 ? missing[0] : absl::StrCat(missing[0], ", and ", missing.size() - 1, " more"));
+  report.reasons.insert(report.reasons.begin(), ReportReason{reason.id, std::move(reason.sentence)});
+  report.warnings.insert(report.warnings.end(), missing.begin(), missing.end());
   return report;
 }
 

@@ -169,8 +169,9 @@ class Finder {
   bool IsSameText(const ElfFile& file) const {
     if (!build_id_.empty()) return true;
     if (module_.text_hash != 0 && file.TextHashOfFile() != module_.text_hash) return false;
-    struct stat status;
-    if (file.path() != path_ || module_.modified_ns == 0 || stat(path_.c_str(), &status) != 0) return true;
+    struct stat used, status;
+    if (module_.modified_ns == 0 || stat(file.path().c_str(), &used) != 0 || stat(path_.c_str(), &status) != 0) return true;
+    if (used.st_dev != status.st_dev || used.st_ino != status.st_ino) return true;
     const auto modified =
         static_cast<uint64_t>(status.st_mtim.tv_sec) * 1000000000 + static_cast<uint64_t>(status.st_mtim.tv_nsec);
     return static_cast<uint64_t>(status.st_size) == module_.file_bytes && modified == module_.modified_ns;

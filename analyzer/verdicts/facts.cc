@@ -297,7 +297,7 @@ constexpr Step kFewSteps = 10;
 Sentences Incomplete(const RunCase& of) {
   const std::string why = WhyIncomplete(of.run.trace, of.run.ledger);
   if (why.empty()) return {};
-  return {absl::StrCat("the record is not complete (", why, "): a leak in what is missing would not be seen")};
+  return {IncompleteRecord(why).sentence};
 }
 
 // A site may have kept memory repeatedly where no steps are known. The first step begins with the run, so it has the
@@ -418,7 +418,14 @@ constexpr RunFact kRunFacts[] = {
 // Of a process that was killed, everything up to its end is there.
 std::string WhyIncomplete(const Trace& trace, const Ledger& ledger) {
   const bool stopped = trace.counter(schema::COUNTER_STOP_REASON) != schema::STOP_NONE;
-  return stopped || ledger.lost_share() >= kLeastShare ? trace.IncompleteWhy() : "";
+  // Nobody knows what was in damaged bytes.
+  const bool damaged = !trace.damage().empty() || !trace.HasBeginning();
+  return stopped || damaged || ledger.lost_share() >= kLeastShare ? trace.IncompleteWhy() : "";
+}
+
+Reason IncompleteRecord(const std::string& why) {
+  return {"incomplete",
+          absl::StrCat("the record is not complete (", why, "): a leak in what is missing would not be seen")};
 }
 
 std::vector<Reason> RunReasons(const ReplayedRun& run, const RunVerdicts& verdicts, const RunShape& shape) {

@@ -86,6 +86,9 @@ struct Reason {
   std::string sentence;
 };
 
+// Returns the reason for a record of which too much is missing, as `why` says.
+Reason IncompleteRecord(const std::string& why);
+
 // Returns a reason for each fact about the run as a whole that holds, in the order of the list.
 std::vector<Reason> RunReasons(const ReplayedRun& run, const RunVerdicts& verdicts, const RunShape& shape);
 // Returns the ids of these facts, in order.

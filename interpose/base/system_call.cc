@@ -99,16 +99,23 @@ int Allocate(int fd, uint64_t offset, uint64_t bytes) {
   return 0;
 }
 
+namespace {
+
+// Without the C library: a preloaded library such as libfaketime may stand before it, and is torn down first at exit.
+bool Stat(int fd, struct stat* status) { return syscall(SYS_fstat, fd, status) == 0; }
+
+}  // namespace
+
 bool Identify(int fd, FileIdentity* identity) {
   struct stat status;
-  if (fstat(fd, &status) != 0) return false;
+  if (!Stat(fd, &status)) return false;
   *identity = {static_cast<uint64_t>(status.st_dev), static_cast<uint64_t>(status.st_ino)};
   return true;
 }
 
 bool StampOf(const char* path, FileStamp* stamp) {
   struct stat status;
-  if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  if (syscall(SYS_newfstatat, AT_FDCWD, path, &status, 0) != 0 || !S_ISREG(status.st_mode)) return false;
   *stamp = {static_cast<uint64_t>(status.st_size),
             static_cast<uint64_t>(status.st_mtim.tv_sec) * 1000000000 + static_cast<uint64_t>(status.st_mtim.tv_nsec)};
   return true;
@@ -116,12 +123,12 @@ bool StampOf(const char* path, FileStamp* stamp) {
 
 bool IsRegular(int fd) {
   struct stat status;
-  return fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+  return Stat(fd, &status) && S_ISREG(status.st_mode);
 }
 
 bool IsRemoved(int fd) {
   struct stat status;
-  return fstat(fd, &status) == 0 && status.st_nlink == 0;
+  return Stat(fd, &status) && status.st_nlink == 0;
 }
 
 uint64_t FileSizeLimit() {

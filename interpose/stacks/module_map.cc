@@ -18,19 +18,13 @@ namespace {
 constexpr size_t kMaxBuildIdBytes = 64;
 constexpr size_t kMaxSegments = 8;
 
-uint64_t IdentityOf(const dl_phdr_info& info) {
-  uint64_t h = 14695981039346656037u;
-  for (const char* c = info.dlpi_name; c != nullptr && *c != '\0'; ++c) {
-    h = (h ^ static_cast<unsigned char>(*c)) * 1099511628211u;
-  }
-  h = (h ^ info.dlpi_addr) * 1099511628211u;
-  // The same file may have been replaced on disk and loaded again at the same place.
-  for (int i = 0; i < info.dlpi_phnum; ++i) h = (h ^ info.dlpi_phdr[i].p_memsz) * 1099511628211u;
-  return h;
-}
+struct BuildId {
+  const char* bytes = nullptr;
+  size_t size = 0;
+};
 
-// Returns whether there is one.
-bool WriteBuildId(const dl_phdr_info& info, MessageWriter* out) {
+// The build id of a module, in its own memory; empty if it has none.
+BuildId BuildIdOf(const dl_phdr_info& info) {
   for (int i = 0; i < info.dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = info.dlpi_phdr[i];
     if (segment.p_type != PT_NOTE) continue;
@@ -45,13 +39,33 @@ bool WriteBuildId(const dl_phdr_info& info, MessageWriter* out) {
       if (next > end || next <= at) break;
       if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0 &&
           note.n_descsz <= kMaxBuildIdBytes) {
-        out->Bytes(schema::module_field::build_id, data, note.n_descsz);
-        return true;
+        return {data, note.n_descsz};
       }
       at = next;
     }
   }
-  return false;
+  return {};
+}
+
+uint64_t IdentityOf(const dl_phdr_info& info) {
+  uint64_t h = 14695981039346656037u;
+  const auto mix = [&h](const void* bytes, size_t size) {
+    for (size_t i = 0; i < size; ++i) h = (h ^ static_cast<const unsigned char*>(bytes)[i]) * 1099511628211u;
+  };
+  if (info.dlpi_name != nullptr) mix(info.dlpi_name, std::strlen(info.dlpi_name));
+  mix(&info.dlpi_addr, sizeof info.dlpi_addr);
+  // The same file may have been replaced on disk and loaded again at the same place.
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = info.dlpi_phdr[i];
+    mix(&segment.p_memsz, sizeof segment.p_memsz);
+    const bool has_header = segment.p_type == PT_LOAD && segment.p_offset == 0 && (segment.p_flags & PF_R) != 0;
+    if (has_header && segment.p_filesz >= sizeof(ElfW(Ehdr))) {
+      mix(reinterpret_cast<const void*>(info.dlpi_addr + segment.p_vaddr), sizeof(ElfW(Ehdr)));
+    }
+  }
+  const BuildId id = BuildIdOf(info);
+  mix(id.bytes, id.size);
+  return h;
 }
 
 uint64_t HashOfText(const dl_phdr_info& info) {
@@ -163,7 +177,9 @@ void ModuleMap::Define(const dl_phdr_info& info, uint32_t id) {
   uint8_t* message = out.Begin(schema::definitions_field::modules);
   out.Varint(f::id, id);
   out.Varint(f::first_epoch, epoch());
-  const bool has_build_id = WriteBuildId(info, &out);
+  const BuildId build_id = BuildIdOf(info);
+  const bool has_build_id = build_id.size != 0;
+  if (has_build_id) out.Bytes(f::build_id, build_id.bytes, build_id.size);
   const char* const path = PathOf(info, has_build_id, own, sizeof own);
   out.String(f::path, path);
   if (!has_build_id) {
