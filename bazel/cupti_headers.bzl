@@ -30,12 +30,6 @@ filegroup(
         "//conditions:default": glob(["lib/libcupti.so.*"], allow_empty = True),
     }),
 )
-
-# The numbers of API functions.
-filegroup(
-    name = "numbers",
-    srcs = glob(["include/cupti_*_cbid.h"], allow_empty = True),
-)
 """
 
 def _impl(ctx):

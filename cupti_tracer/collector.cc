@@ -21,7 +21,6 @@ namespace vramtrack::cupti {
 namespace {
 
 constexpr uint64_t kPeriodMs = 200;  // what a kill may cost
-constexpr int kSoonMs = 5;           // the driver is being initialized
 constexpr int kPatienceMs = 2000;    // of the process's end
 constexpr int kHasteMs = 1000;       // of one that may come at any place, from a signal handler for instance
 
@@ -117,14 +116,6 @@ void LookAtNewLibraries() {
   Leave("another CUPTI was loaded");
 }
 
-// False: it is to be tried again soon.
-bool EnableLateKinds() {
-  int result;
-  const Late late = EnableLateRecords(Cupti(), collector.what.record_kinds, &result);
-  if (late == Late::kRefused) Say("no unified memory records: %s", Cupti().Text(result));
-  return late != Late::kNotYet;
-}
-
 void Flush(uint32_t flags) {
   const int result = Cupti().cuptiActivityFlushAll(flags);
   if (result != kSuccess) LeaveWithError("CUPTI delivers no more records", result);
@@ -156,15 +147,13 @@ void* Work(void*) {
   collector.writer.AddSpan(true, "");
   collector.writer.WriteFrame();  // both clocks are known from the beginning
   uint64_t next_flush = 0;
-  bool all_enabled = false;
   // Any call of CUPTI may call another tool back, before whose own calls this thread leaves at once.
   while (collector.state.load() != kOver) {
-    collector.wake.Wait(all_enabled ? static_cast<int>(kPeriodMs) : kSoonMs);
+    collector.wake.Wait(static_cast<int>(kPeriodMs));
     if (collector.state.load() == kLeaving) {
       Finish(true);
       break;
     }
-    if (!all_enabled) all_enabled = EnableLateKinds();
     while (collector.buffers.free_count() < BufferPool::kLow && collector.buffers.Grow()) {
     }
     if (collector.state.load() == kOver) break;

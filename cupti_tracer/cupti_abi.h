@@ -27,17 +27,10 @@ enum Kind : uint32_t {
   kMemcpy = 1,
   kMemset = 2,
   kKernel = 3,
-  kDriver = 4,
-  kRuntime = 5,
   kConcurrentKernel = 10,
-  kMarker = 12,
   kMemcpyPeer = 22,
-  kUnifiedMemoryCounter = 25,
-  kSynchronization = 38,
-  kExternalCorrelation = 39,
   kMemory2 = 49,
   kMemoryPool = 50,
-  kGraphTrace = 51,
 };
 
 constexpr uint32_t kFlushForced = 1;
@@ -100,60 +93,6 @@ struct Memset {
   uint32_t device, context, stream, correlation;
   uint16_t flags, memory_kind;
 };
-
-// CUpti_ActivityGraphTrace and CUpti_ActivityGraphTrace2.
-struct GraphTrace {
-  uint32_t kind, correlation;
-  uint64_t start, end;
-  uint32_t device, graph, context, stream;
-};
-
-// CUpti_ActivitySynchronization and CUpti_ActivitySynchronization2.
-struct Synchronization {
-  uint32_t kind, type;
-  uint64_t start, end;
-  uint32_t correlation, context, stream;
-};
-
-constexpr uint32_t kNoStream = 0xffffffff;  // CUPTI_SYNCHRONIZATION_INVALID_VALUE
-
-// CUpti_ActivityMarker2.
-struct Marker {
-  uint32_t kind, flags;
-  uint64_t timestamp;
-  uint32_t id, object_kind;
-  uint64_t object[2];
-  const char* name;
-  const char* domain;
-};
-
-// CUpti_ActivityUnifiedMemoryCounter2 and 3.
-struct UnifiedMemoryCounter {
-  uint32_t kind, counter;
-  uint64_t value, start, end, address;
-  uint32_t source, destination;
-};
-
-// CUpti_ActivityAPI.
-struct ApiCall {
-  uint32_t kind, function;
-  uint64_t start, end;
-  uint32_t process, thread, correlation, result;
-};
-
-// CUpti_ActivityExternalCorrelation.
-struct ExternalCorrelation {
-  uint32_t kind, external_kind;
-  uint64_t external;
-  uint32_t correlation;
-};
-
-// CUpti_ActivityUnifiedMemoryCounterConfig.
-struct UnifiedMemoryConfig {
-  uint32_t scope, counter, device, enable;
-};
-constexpr uint32_t kUnifiedMemoryOfProcess = 1;
-constexpr uint32_t kUnifiedMemoryCounters = 8;  // numbered from 1
 
 using RequestBuffer = void (*)(uint8_t** buffer, size_t* bytes, size_t* max_records);
 using CompleteBuffer = void (*)(void* context, uint32_t stream, uint8_t* buffer, size_t bytes, size_t valid_bytes);

@@ -38,14 +38,6 @@ void ReadMemory(const Memory& from, bool has_source, ActivityEncoder* encoder, A
   if (has_source) record->text = encoder->TextId(from.source);
 }
 
-void ReadCall(const ApiCall& from, uint32_t kind, ActivityRecord* record) {
-  record->kind = kind;
-  record->operation = from.function;
-  record->stream = from.thread;
-  record->correlation = from.correlation;
-  SetTimes(from.start, from.end, record);
-}
-
 }  // namespace
 
 bool ReadRecord(const Activity& activity, bool has_source, ActivityEncoder* encoder, ActivityRecord* record) {
@@ -91,53 +83,6 @@ bool ReadRecord(const Activity& activity, bool has_source, ActivityEncoder* enco
       ReadExecution(from, schema::ACTIVITY_MEMSET, record);
       record->memory = from.memory_kind;
       record->bytes = from.bytes;
-      return true;
-    }
-    case kGraphTrace: {
-      const auto& from = As<GraphTrace>(activity);
-      ReadExecution(from, schema::ACTIVITY_GRAPH, record);
-      record->operation = from.graph;
-      return true;
-    }
-    case kSynchronization: {
-      const auto& from = As<Synchronization>(activity);
-      record->kind = schema::ACTIVITY_SYNCHRONIZATION;
-      record->operation = from.type;
-      record->stream = from.stream == kNoStream ? 0 : from.stream;
-      record->correlation = from.correlation;
-      SetTimes(from.start, from.end, record);
-      return true;
-    }
-    case kRuntime:
-    case kDriver:
-      ReadCall(As<ApiCall>(activity),
-               activity.kind == kRuntime ? schema::ACTIVITY_RUNTIME_CALL : schema::ACTIVITY_DRIVER_CALL, record);
-      return true;
-    case kUnifiedMemoryCounter: {
-      const auto& from = As<UnifiedMemoryCounter>(activity);
-      record->kind = schema::ACTIVITY_UNIFIED_MEMORY;
-      record->operation = from.counter;
-      record->device = from.destination;
-      record->address = from.address;
-      record->bytes = from.value;
-      SetTimes(from.start, from.end, record);
-      return true;
-    }
-    case kMarker: {
-      const auto& from = As<Marker>(activity);
-      record->kind = schema::ACTIVITY_MARKER;
-      record->operation = from.flags;
-      record->correlation = from.id;
-      record->text = encoder->TextId(from.name);
-      record->start_ns = from.timestamp;
-      return true;
-    }
-    case kExternalCorrelation: {
-      const auto& from = As<ExternalCorrelation>(activity);
-      record->kind = schema::ACTIVITY_EXTERNAL;
-      record->operation = from.external_kind;
-      record->correlation = from.correlation;
-      record->bytes = from.external;
       return true;
     }
     default:

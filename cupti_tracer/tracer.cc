@@ -2,7 +2,6 @@
 #include "cupti_tracer/tracer.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "cupti_tracer/collector.h"
 #include "cupti_tracer/cupti_library.h"
@@ -20,8 +19,7 @@ bool others_are_ours = false;  // see Collected
 
 bool Prepare() {
   if (!ParseRecordKinds(getenv("VRAMTRACK_CUPTI_RECORDS"), &record_kinds)) {
-    Say("no CUPTI: VRAMTRACK_CUPTI_RECORDS: invalid list '%s' (expected memory, pools, kernels, copies, fills, "
-        "synchronization, graphs, calls, markers, unified or external)",
+    Say("no CUPTI: VRAMTRACK_CUPTI_RECORDS: invalid list '%s' (expected memory, pools, kernels, copies or fills)",
         getenv("VRAMTRACK_CUPTI_RECORDS"));
     return false;
   }
@@ -74,20 +72,7 @@ bool EnableKinds() {
         not_allowed ? " (the driver's NVreg_RestrictProfilingToAdminUsers keeps them for administrators)" : "");
     return false;
   }
-  if (enabled.every_call) Say("this CUPTI cannot record only memory calls; all API calls are recorded");
   return true;
-}
-
-// NVTX gives its marks to one tool, which the program's environment names: that is not taken from anybody.
-void SayWhereMarkersGo() {
-  const RecordKind* markers = nullptr;
-  for (size_t i = 0; i < kRecordKindCount; ++i) {
-    if ((record_kinds >> i & 1) != 0 && kRecordKinds[i].kinds[0] == kMarker) markers = &kRecordKinds[i];
-  }
-  const char* named = getenv("NVTX_INJECTION64_PATH");
-  if (markers == nullptr || (named != nullptr && strstr(named, "libcupti.so") != nullptr)) return;
-  Say("no NVTX markers from CUPTI: NVTX_INJECTION64_PATH must name libcupti (it names %s)",
-      named != nullptr && *named != '\0' ? named : "nothing");
 }
 
 void SayTooLate() {
@@ -119,7 +104,6 @@ void StartTracer(const VramtrackRecorder* of_process) {
   GiveWayToOthers(recorder, LeaveToOther);
   if (WhyCollectorLeft() != nullptr) return SayTooLate();
   if (!FindCupti() || !EnableKinds()) return;
-  SayWhereMarkersGo();
   Begin();
 }
 

@@ -32,13 +32,13 @@ enum ActivityMemory : uint32_t {
   kActivityManagedStatic = 7,
 };
 
+// The last kind with a duration, in traces of older versions.
+constexpr uint32_t kActivityOldUnifiedMemory = 10;
+
 constexpr bool HasAddress(uint32_t kind) {
-  return kind == schema::ACTIVITY_MEMORY || kind == schema::ACTIVITY_MEMORY_POOL ||
-         kind == schema::ACTIVITY_UNIFIED_MEMORY;
+  return kind == schema::ACTIVITY_MEMORY || kind == schema::ACTIVITY_MEMORY_POOL || kind == kActivityOldUnifiedMemory;
 }
-constexpr bool TakesTime(uint32_t kind) {
-  return kind >= schema::ACTIVITY_KERNEL && kind <= schema::ACTIVITY_UNIFIED_MEMORY;
-}
+constexpr bool TakesTime(uint32_t kind) { return kind >= schema::ACTIVITY_KERNEL && kind <= kActivityOldUnifiedMemory; }
 
 }  // namespace vramtrack
 

@@ -383,8 +383,7 @@ int Run(const Arguments& arguments) {
               "also record CUPTI memory activity; do not combine it with Nsight or torch.profiler, a process can have "
               "only one CUPTI client");
   parser.Option("--cupti-records", "LIST", &options.cupti_records,
-                "the CUPTI records to collect (default: memory,pools): memory, pools, kernels, copies, fills, "
-                "synchronization, graphs, calls, markers, unified, external");
+                "the CUPTI records to collect (default: memory,pools): memory, pools, kernels, copies, fills");
   parser.Flag("--dormant", &options.dormant, "record nothing until `vramtrack start`");
   parser.Flag("-q,--quiet", &options.quiet, "print no report at the end");
   parser.StopAtFirstWord();

@@ -13,21 +13,6 @@ constexpr double kSameKernel = 0.9;
 constexpr uint64_t kFewAllocations = 5;
 constexpr double kIdleShare = 0.01;  // of the run
 
-std::optional<DeviceUse::Kind> KindOf(uint32_t kind) {
-  switch (kind) {
-    case schema::ACTIVITY_KERNEL:
-      return DeviceUse::kKernel;
-    case schema::ACTIVITY_MEMCPY:
-      return DeviceUse::kCopy;
-    case schema::ACTIVITY_MEMSET:
-      return DeviceUse::kFill;
-    case schema::ACTIVITY_GRAPH:
-      return DeviceUse::kGraph;
-    default:
-      return std::nullopt;
-  }
-}
-
 // Whether the tracer was told to ask for records of this name.
 bool Asked(const Trace& trace, std::string_view name) {
   for (const auto& [variable, value] : trace.definitions().process.environment) {
@@ -52,7 +37,8 @@ bool IsOfDevicesAlone(uint32_t kind) {
 
 DeviceUse::DeviceUse(const Trace& trace, const std::vector<std::vector<SiteIndex>>& groups)
     : trace_(trace), stream_(trace) {
-  all_asked_ = Asked(trace, "kernels") && Asked(trace, "copies") && Asked(trace, "fills");
+  // Older versions recorded a launch of a graph in place of its kernels where "graphs" were asked for.
+  all_asked_ = Asked(trace, "kernels") && Asked(trace, "copies") && Asked(trace, "fills") && !Asked(trace, "graphs");
   for (const std::vector<SiteIndex>& group : groups) {
     for (const SiteIndex site : group) group_of_site_[site] = static_cast<uint32_t>(followed_.size());
     followed_.emplace_back();
@@ -64,27 +50,18 @@ DeviceUse::DeviceUse(const Trace& trace, const std::vector<std::vector<SiteIndex
 
 void DeviceUse::ReadUntil(uint64_t ticks) {
   for (; has_record_ && record_ticks_ <= ticks; has_record_ = stream_.Next(&record_, &record_ticks_)) {
-    if (const std::optional<Kind> kind = KindOf(record_.kind)) Execute(record_, *kind);
+    if (record_.kind >= schema::ACTIVITY_KERNEL && record_.kind <= schema::ACTIVITY_MEMSET) Execute(record_);
   }
 }
 
-void DeviceUse::Execute(const ActivityRecord& record, Kind kind) {
-  const DeviceIndex device(record.device);
-  Work& step = step_[device];
-  ++step.of[kind].count;
-  step.of[kind].busy_ns += record.duration_ns;
-  const uint64_t end = record.start_ns + record.duration_ns;
-  uint64_t& busy_until = busy_until_[device];
-  if (end > busy_until) {
-    step.busy_ns += end - std::max(record.start_ns, busy_until);
-    busy_until = end;
-  }
-  if (const uint64_t ticks = stream_.clock().Ticks(end); ticks > last_end_) {
-    last_end_ = ticks;
+void DeviceUse::Execute(const ActivityRecord& record) {
+  const uint64_t end = stream_.clock().Ticks(record.start_ns + record.duration_ns);
+  if (end > last_end_) {
+    last_end_ = end;
     last_step_ = ledger_->steps().step();
   }
-  if (kind != kKernel) return;
-  const auto waiting = waiting_.find(device);
+  if (record.kind != schema::ACTIVITY_KERNEL) return;
+  const auto waiting = waiting_.find(DeviceIndex(record.device));
   if (waiting == waiting_.end()) return;
   for (const uint32_t group : waiting->second) {
     Followed& followed = followed_[group];
@@ -131,31 +108,8 @@ void DeviceUse::OnFree(const ReplayAllocation& freed) {
   births_.erase(birth);
 }
 
-void DeviceUse::CountStep() {
-  for (auto& [device, work] : step_) {
-    Work& all = work_[device].all;
-    for (size_t kind = 0; kind < kKinds; ++kind) {
-      all.of[kind].count += work.of[kind].count;
-      all.of[kind].busy_ns += work.of[kind].busy_ns;
-    }
-    all.busy_ns += work.busy_ns;
-  }
-}
-
-void DeviceUse::OnStepEnd(uint32_t step) {
-  ReadUntil(ledger_->last_ticks());
-  CountStep();
-  for (auto& [device, work] : work_) {
-    work.steps.resize(step);  // of steps before it ran anything
-    work.steps.push_back(step_[device]);
-  }
-  step_.clear();
-}
-
 void DeviceUse::Finish() {
   ReadUntil(UINT64_MAX);
-  CountStep();
-  for (auto& [device, work] : work_) work.steps.resize(ledger_->steps().step());
   const uint64_t end = std::max(trace_.end_ticks(), ledger_->last_ticks());
   // In any order: what is made of them does not depend on it.
   for (const auto& [name, birth] : births_) NoteEnd(birth, end);
@@ -175,7 +129,7 @@ double DeviceUse::WorthAWord() const {
 
 std::optional<DeviceUse::LastUse> DeviceUse::LastUseOf(size_t group) const {
   const Followed& followed = followed_[group];
-  if (followed.last.objects == 0 || work_.empty() || !all_asked_) return std::nullopt;
+  if (followed.last.objects == 0 || last_end_ == 0 || !all_asked_) return std::nullopt;
   if (!IsOfDevicesAlone(ledger_->sites()[followed.site].key.kind)) return std::nullopt;
   if (trace_.counter(schema::COUNTER_ACTIVITIES_DROPPED) + trace_.counter(schema::COUNTER_ACTIVITIES_UNWRITTEN) != 0) {
     return std::nullopt;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Measures what ran on the devices in each step, and derives when memory was last used. Kernel records carry no
-// addresses, but memory cannot have been used after the last execution on any device.
+// Derives from what ran on the devices when memory was last used. Kernel records carry no addresses, but memory cannot
+// have been used after the last execution on any device.
 #ifndef ANALYZER_CUPTI_DEVICE_USE_H_
 #define ANALYZER_CUPTI_DEVICE_USE_H_
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -21,24 +20,10 @@
 
 namespace vramtrack {
 
-// Follows a replay; the results are complete after Finish. Memory is bounded by the steps and by the live allocations
-// of the watched sites, not by the number of records. Thread-compatible.
+// Follows a replay; the results are complete after Finish. Memory is bounded by the live allocations of the watched
+// sites, not by the number of records. Thread-compatible.
 class DeviceUse : public ReplayObserver {
  public:
-  enum Kind : uint8_t { kKernel, kCopy, kFill, kGraph };
-  static constexpr size_t kKinds = 4;
-  struct Executions {
-    uint64_t count = 0, busy_ns = 0;  // busy_ns: the sum of their durations
-  };
-  struct Work {
-    std::array<Executions, kKinds> of;
-    uint64_t busy_ns = 0;  // time in which anything ran
-  };
-  struct DeviceWork {
-    Work all;
-    std::vector<Work> steps;  // complete steps; an execution counts in the step in which it begins
-  };
-
   // The latest time at which the allocations of a group can have been used.
   struct LastUse {
     uint64_t objects = 0;  // objects that were measured, each until its free or the end of the trace
@@ -58,13 +43,11 @@ class DeviceUse : public ReplayObserver {
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override;
   void OnFree(const ReplayAllocation& freed) override;
-  void OnStepEnd(uint32_t step) override;
+  void OnStepEnd(uint32_t /*step*/) override { ReadUntil(ledger_->last_ticks()); }
 
   // Completes the results; call it once, after the replay.
   void Finish();
 
-  // Returns the work by device; empty if the trace was not asked to record executions.
-  const std::map<DeviceIndex, DeviceWork>& work() const { return work_; }
   // Returns nothing if the answer is not certain: if kernels, copies and fills were not all recorded, if CUPTI records
   // were dropped or have a gap after the group's first allocation, or if the processor can use the memory as well.
   // Also returns nothing if the idle time is negligible: less than a step, or, without steps, less than a hundredth of
@@ -90,9 +73,8 @@ class DeviceUse : public ReplayObserver {
   };
 
   void ReadUntil(uint64_t ticks);
-  void Execute(const ActivityRecord& record, Kind kind);
+  void Execute(const ActivityRecord& record);
   void NoteEnd(const Birth& birth, uint64_t end);
-  void CountStep();
   double WorthAWord() const;
 
   const Trace& trace_;
@@ -101,14 +83,10 @@ class DeviceUse : public ReplayObserver {
   bool has_record_ = false;
   ActivityRecord record_;
   uint64_t record_ticks_ = 0, first_record_ticks_ = 0;
-  bool all_asked_ = false;  // kernels, copies and fills were all enabled
-  uint64_t last_end_ = 0;   // ticks; latest end of anything that ran so far, on any device
-  uint32_t last_step_ = 0;  // the step in which that execution began
-  uint64_t end_ticks_ = 0;  // end of the trace
-  std::map<DeviceIndex, DeviceWork> work_;
-  std::map<DeviceIndex, Work> step_;            // the current step, by device
-  std::map<DeviceIndex, uint64_t> busy_until_;  // by device, in nanoseconds of CUPTI's clock
-  std::vector<Followed> followed_;              // by group
+  bool all_asked_ = false;          // all that runs on devices was recorded: kernels, copies and fills
+  uint64_t last_end_ = 0;           // ticks; latest end of anything that ran so far, on any device
+  uint32_t last_step_ = 0;          // the step in which that execution began
+  std::vector<Followed> followed_;  // by group
   absl::flat_hash_map<SiteIndex, uint32_t> group_of_site_;
   absl::flat_hash_map<Name, Birth> births_;               // live allocations of the groups
   std::map<DeviceIndex, std::vector<uint32_t>> waiting_;  // groups waiting for a kernel

@@ -74,25 +74,6 @@ struct Followed {
   std::unique_ptr<Ledger> ledger;
 };
 
-TEST(DeviceUse, CountsWhatRanInEachStep) {
-  Job job;
-  for (int i = 0; i < 10; ++i) job.Step(i != 4);
-  const Followed job_followed(job.Finish());
-  ASSERT_EQ(job_followed.use->work().size(), 1u);
-  const DeviceUse::DeviceWork& work = job_followed.use->work().at(DeviceIndex(0));
-  ASSERT_EQ(work.steps.size(), 10u);
-  for (size_t i = 0; i < 10; ++i) {
-    const DeviceUse::Work& step = work.steps[i];
-    const uint64_t on = i == 4 ? 0 : 1;
-    EXPECT_EQ(step.of[DeviceUse::kKernel].count, 2 * on);
-    EXPECT_EQ(step.of[DeviceUse::kKernel].busy_ns, 400000 * on);
-    EXPECT_EQ(step.of[DeviceUse::kCopy].count, on);
-    EXPECT_EQ(step.of[DeviceUse::kFill].busy_ns, 10000 * on);
-    EXPECT_EQ(step.busy_ns, 360000 * on) << "the kernels overlap by half";
-  }
-  EXPECT_EQ(work.all.of[DeviceUse::kKernel].count, 18u);
-}
-
 TEST(DeviceUse, NothingIsUsedBehindTheLastThatRan) {
   Job job;
   for (int i = 0; i < 10; ++i) job.Step(i < 6);
@@ -123,7 +104,8 @@ TEST(DeviceUse, AnotherDeviceMayHaveUsedItToo) {
 }
 
 TEST(DeviceUse, SaysNothingWithoutTheRecordsOfAllThatUsesMemory) {
-  for (const char* records : {"memory,pools", "memory,kernels", "kernels,copies", "fills,kernels"}) {
+  for (const char* records :
+       {"memory,pools", "memory,kernels", "kernels,copies", "fills,kernels", "kernels,copies,fills,graphs"}) {
     Job job(records);
     for (int i = 0; i < 10; ++i) job.Step(i < 6);
     EXPECT_FALSE(Followed(job.Finish()).use->LastUseOf(0)) << records;

@@ -38,7 +38,7 @@ class Recording {
     record.bytes = bytes;
     Add(record, time, library);
   }
-  // Adds the execution of a kernel, a copy, a fill or a graph.
+  // Adds the execution of a kernel, a copy or a fill.
   void Run(schema::ActivityKind kind, uint64_t time, uint64_t duration_ns, const char* name, uint32_t device = 0) {
     ActivityRecord record;
     record.kind = kind;

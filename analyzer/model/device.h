@@ -93,44 +93,6 @@ void Fields(Visitor& visit, ReportGrowths& growths) {
   visit(3, "device_used", growths.device_used);
 }
 
-struct ReportWork {
-  struct Kind {
-    WorkKind kind = WorkKind::kKernels;
-    uint64_t count = 0;
-    double busy_s = 0;
-    // Figures of complete steps: median, minimum and maximum.
-    uint64_t per_step = 0, least_per_step = 0, most_per_step = 0;
-    double busy_s_per_step = 0;
-  };
-  std::vector<Kind> kinds;
-  double busy_s = 0;
-  uint64_t steps = 0;
-  double busy_s_per_step = 0;
-  double busy_share = 0;
-};
-
-template <class Visitor>
-void Fields(Visitor& visit, ReportWork::Kind& kind) {
-  visit(1, "kind", kind.kind);
-  visit(2, "count", kind.count);
-  visit(3, "busy_s", kind.busy_s, "the sum of what each took");
-  visit(4, "per_step", kind.per_step, "the median; 0 without steps");
-  visit(5, "least_per_step", kind.least_per_step);
-  visit(6, "most_per_step", kind.most_per_step);
-  visit(7, "busy_s_per_step", kind.busy_s_per_step, "the median");
-}
-
-template <>
-inline constexpr const char* kAbout<ReportWork> = "What ran on a device, by [CUPTI](cupti.md#what-ran)'s records";
-template <class Visitor>
-void Fields(Visitor& visit, ReportWork& work) {
-  visit(1, "kinds", work.kinds, "that ran at all");
-  visit(2, "busy_s", work.busy_s, "in which anything ran");
-  visit(3, "steps", work.steps, "complete ones; without any, what is per step is 0");
-  visit(4, "busy_s_per_step", work.busy_s_per_step, "the median");
-  visit(5, "busy_share", work.busy_share, "of the time that complete steps took");
-}
-
 struct ReportOnlyCupti {
   std::string library;
   uint64_t at_peak = 0, at_end = 0;
@@ -265,7 +227,6 @@ struct ReportDevice {
   uint64_t unattributed_bytes = 0;
   // Driver memory whose allocation only CUPTI saw, by library, largest first.
   std::vector<ReportOnlyCupti> only_cupti;
-  std::optional<ReportWork> work;
   std::vector<ReportPattern> patterns;
   // For a device with a framework level: driver memory outside of segments at the peak, by owner, largest first.
   std::vector<std::pair<std::string, uint64_t>> other_owners;
@@ -302,7 +263,6 @@ void Fields(Visitor& visit, ReportDevice& device) {
         "whether the job asked the driver for its free memory. If not, the CUDA context and other processes are in no "
         "figure");
   visit(12, "only_cupti", device.only_cupti, "by library, the most first");
-  visit(13, "work", device.work, "`null` without records of what ran");
   visit(14, "patterns", device.patterns, "by what they save, the most first");
   visit(15, "other_owners", field::NamedValues{device.other_owners, "owner", "bytes"},
         "with a framework's level, the driver's memory outside segments at the peak, largest first");

@@ -58,9 +58,6 @@ enum class PositionUnit : uint8_t { kSteps, kSeconds };
 // What a rate counts.
 enum class RateOf : uint8_t { kBytes, kObjects };
 
-// What ran on a device.
-enum class WorkKind : uint8_t { kKernels, kCopies, kFills, kGraphs };
-
 // The pools of PyTorch's allocator: small blocks are never in a segment of large ones.
 enum class BlockSizeClass : uint8_t { kSmall, kLarge };
 
@@ -164,10 +161,6 @@ struct EnumNames<PositionUnit> {
 template <>
 struct EnumNames<RateOf> {
   static constexpr const char* kNames[] = {"bytes", "objects"};
-};
-template <>
-struct EnumNames<WorkKind> {
-  static constexpr const char* kNames[] = {"kernels", "copies", "fills", "graphs"};
 };
 template <>
 struct EnumNames<BlockSizeClass> {

@@ -284,8 +284,10 @@ void Fields(Visitor& visit, ReportSite& site) {
   visit(28, "group", site.group, "for a site that leads a leak, the figures of the whole leak; otherwise `null`");
   visit(29, "kept", site.kept, "for a finding that is not part of another, what it left behind; otherwise `null`");
   visit(0, "across", site.across, "in a job with ranks, or with several processes, what they say of this place");
-  visit(30, "last_use", site.last_use, "of a leak, where [CUPTI](cupti.md#what-ran)'s records make it certain");
-  visit(31, "first_kernel", site.first_kernel, "of a leak, where [CUPTI](cupti.md#what-ran)'s records tell");
+  visit(30, "last_use", site.last_use,
+        "of a leak, where [CUPTI](cupti.md#when-memory-was-last-used)'s records make it certain");
+  visit(31, "first_kernel", site.first_kernel,
+        "of a leak, where [CUPTI](cupti.md#when-memory-was-last-used)'s records tell");
   visit(35, "nvtx_range", site.nvtx_range,
         "the NVTX ranges that are open while it allocates; `null` if none are, or several about as often");
   visit(36, "memory_name", site.memory_name, "[what the program calls it](frameworks.md#names); `null` without a name");

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <fstream>
 #include <map>
 #include <string>
@@ -202,6 +203,31 @@ TEST(Cupti, ABoundedTraceStaysBounded) {
   EXPECT_LE(static_cast<uint64_t>(file.tellg()), kMost);
   ASSERT_NE(outcome.activities, nullptr);
   EXPECT_EQ(outcome.activities->joined, kHooked);
+}
+
+// What the command prints, with one space in place of columns and line ends.
+std::string WordsOf(const std::string& command) {
+  std::string words;
+  FILE* pipe = popen((PathOf("VRAMTRACK_PROGRAM") + " " + command).c_str(), "r");
+  if (pipe == nullptr) return words;
+  for (int c; (c = fgetc(pipe)) != EOF;) {
+    const bool space = c == ' ' || c == '\n';
+    if (!space || words.empty() || words.back() != ' ') words += space ? ' ' : static_cast<char>(c);
+  }
+  EXPECT_EQ(pclose(pipe), 0) << command;
+  return words;
+}
+
+TEST(Cupti, InfoAndDumpShowItsRecords) {
+  const Outcome outcome =
+      RunBothWays("exit", "", 13, 0, {{"VRAMTRACK_CUPTI_RECORDS", "memory,pools,kernels,copies,fills"}});
+  EXPECT_EQ(outcome.run.err, "");
+  const std::string info = WordsOf("info " + outcome.run.traces[0]), dump = WordsOf("dump " + outcome.run.traces[0]);
+  EXPECT_NE(info.find("501 memory, 50 memcpy, 50 memset"), std::string::npos) << info;
+  for (const char* record :
+       {" memory 1 0 4096 0x", " allocated ", " memcpy 0 0 4096 - 1000 ", " memset 0 0 4096 - 1000 "}) {
+    EXPECT_NE(dump.find(record), std::string::npos) << record;
+  }
 }
 
 }  // namespace

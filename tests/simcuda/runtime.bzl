@@ -4,7 +4,6 @@
 load("@rules_cc//cc:defs.bzl", "cc_library")
 load("//bazel:shared.bzl", "cc_preload_library")
 load("//bazel:whole_folders.bzl", "folder_library")
-load(":calls.bzl", "TOLD_CALLS")
 load(":stubs.bzl", "cuda_stubs")
 
 def soname(version):
@@ -39,10 +38,10 @@ def simulated_runtime(version, headers, driver_headers = None):
             hdrs = native.glob(["runtime/*.h"]),
             apart = [":" + stubs],
             # Old entry points are part of what is simulated.
-            copts = ["-Wno-deprecated-declarations"] + TOLD_CALLS,
+            copts = ["-Wno-deprecated-declarations"],
             linkopts = ["-ldl"],
             linkstatic = True,
-            deps = [":activity", ":device", driver_headers or headers],
+            deps = [":device", driver_headers or headers],
             alwayslink = True,
         )
     cc_library(

@@ -5,7 +5,6 @@
 #include <cupti.h>
 #include <unistd.h>
 
-#include "tests/simcupti/api_calls.h"
 #include "tests/simcupti/driver_table.h"
 #include "tests/simcupti/faults.h"
 #include "tests/simcupti/record_types.h"
@@ -83,7 +82,6 @@ CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind) {
   if (Faults::Get().no_permission) return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
   if (kind >= kKinds) return CUPTI_ERROR_INVALID_KIND;
   state.enabled[kind] = true;
-  WantCalls(kind, true);
   return CUPTI_SUCCESS;
 }
 
@@ -94,7 +92,6 @@ CUptiResult CUPTIAPI cuptiActivityDisable(CUpti_ActivityKind kind) {
   std::lock_guard<std::recursive_mutex> lock(state.mutex);
   if (kind >= kKinds) return CUPTI_ERROR_INVALID_KIND;
   state.enabled[kind] = false;
-  WantCalls(kind, false);
   return CUPTI_SUCCESS;
 }
 
@@ -106,30 +103,7 @@ CUptiResult CUPTIAPI cuptiActivityEnableAllocationSource(uint8_t enable) {
   state.source = enable != 0;
   return CUPTI_SUCCESS;
 }
-
-CUptiResult CUPTIAPI cuptiActivityEnableDriverApi(CUpti_CallbackId number, uint8_t enable) {
-  SIMCUPTI_MAY_FAIL();
-  return WantCall(CUPTI_ACTIVITY_KIND_DRIVER, number, enable != 0) ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
-}
-
-CUptiResult CUPTIAPI cuptiActivityEnableRuntimeApi(CUpti_CallbackId number, uint8_t enable) {
-  SIMCUPTI_MAY_FAIL();
-  return WantCall(CUPTI_ACTIVITY_KIND_RUNTIME, number, enable != 0) ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
-}
 #endif
-
-// Not before the driver is initialized.
-CUptiResult CUPTIAPI cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemoryCounterConfig* config,
-                                                                uint32_t count) {
-  SIMCUPTI_MAY_FAIL();
-  if (config == nullptr || count == 0) return CUPTI_ERROR_INVALID_PARAMETER;
-  if (!DriverIsReady()) return CUPTI_ERROR_NOT_INITIALIZED;
-  State& state = GetState();
-  std::lock_guard<std::recursive_mutex> lock(state.mutex);
-  if (state.enabled[CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER]) return CUPTI_ERROR_INVALID_OPERATION;
-  for (uint32_t i = 0; i < count; ++i) state.unified_configured |= config[i].enable != 0;
-  return CUPTI_SUCCESS;
-}
 
 CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flags) {
   const PublicCall call(__func__);
@@ -173,9 +147,6 @@ CUptiResult CUPTIAPI cuptiFinalize() {
   state.buffer = nullptr;
   state.timestamp = nullptr;
   for (bool& enabled : state.enabled) enabled = false;
-  WantCalls(CUPTI_ACTIVITY_KIND_RUNTIME, false);
-  WantCalls(CUPTI_ACTIVITY_KIND_DRIVER, false);
-  state.unified_configured = false;
   ForgetSubscriber();
   return CUPTI_SUCCESS;
 }

@@ -19,15 +19,6 @@ inline const simcuda::PrivateTable* DriverTable() {
   return static_cast<const simcuda::PrivateTable*>(table);
 }
 
-// cuInit is through.
-inline bool DriverIsReady() {
-  void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (driver == nullptr) return false;
-  const auto count = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDeviceGetCount"));
-  int devices;
-  return count != nullptr && count(&devices) == 0;
-}
-
 // As the result of what asked for it: there is no simulated driver, or another CUPTI of the process is at work.
 inline CUptiResult SetActivitySink(const simcuda::ActivitySink* sink) {
   const simcuda::PrivateTable* table = DriverTable();

@@ -18,17 +18,11 @@ using PoolRecord = CUpti_ActivityMemoryPool3;
 using KernelRecord = CUpti_ActivityKernel13;
 using CopyRecord = CUpti_ActivityMemcpy7;
 using FillRecord = CUpti_ActivityMemset5;
-using GraphRecord = CUpti_ActivityGraphTrace2;
-using SynchronizationRecord = CUpti_ActivitySynchronization2;
-using UnifiedRecord = CUpti_ActivityUnifiedMemoryCounter3;
 #else
 using PoolRecord = CUpti_ActivityMemoryPool2;
 using KernelRecord = CUpti_ActivityKernel9;
 using CopyRecord = CUpti_ActivityMemcpy5;
 using FillRecord = CUpti_ActivityMemset4;
-using GraphRecord = CUpti_ActivityGraphTrace;
-using SynchronizationRecord = CUpti_ActivitySynchronization;
-using UnifiedRecord = CUpti_ActivityUnifiedMemoryCounter2;
 #endif
 
 // 0 for a kind that is never made.
@@ -44,19 +38,6 @@ inline size_t RecordBytes(CUpti_ActivityKind kind) {
       return sizeof(CopyRecord);
     case CUPTI_ACTIVITY_KIND_MEMSET:
       return sizeof(FillRecord);
-    case CUPTI_ACTIVITY_KIND_RUNTIME:
-    case CUPTI_ACTIVITY_KIND_DRIVER:
-      return sizeof(CUpti_ActivityAPI);
-    case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
-      return sizeof(GraphRecord);
-    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
-      return sizeof(SynchronizationRecord);
-    case CUPTI_ACTIVITY_KIND_MARKER:
-      return sizeof(CUpti_ActivityMarker2);
-    case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
-      return sizeof(UnifiedRecord);
-    case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
-      return sizeof(CUpti_ActivityExternalCorrelation);
     default:
       return 0;
   }

@@ -11,7 +11,6 @@
 #include <map>
 #include <mutex>
 
-#include "tests/simcupti/api_calls.h"
 #include "tests/simcupti/record_types.h"
 #include "tests/simcupti/state.h"
 
@@ -56,7 +55,7 @@ void TellMemory(State* state, bool allocated, const void* address, const Allocat
   record->memoryOperationType =
       allocated ? CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION : CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE;
   record->memoryKind = static_cast<CUpti_ActivityMemoryKind>(allocation.kind);
-  record->correlationId = Correlation(state);
+  record->correlationId = ++state->correlation;
   record->address = reinterpret_cast<uint64_t>(address);
   record->bytes = allocation.bytes;
   record->timestamp = Now();
@@ -101,7 +100,7 @@ void OnPool(uint32_t operation, const void* pool, int device, uint64_t bytes) {
   auto* record = NewRecord<PoolRecord>(&state, CUPTI_ACTIVITY_KIND_MEMORY_POOL);
   if (record == nullptr) return;
   record->memoryPoolOperationType = static_cast<CUpti_ActivityMemoryPoolOperationType>(operation);
-  record->correlationId = Correlation(&state);
+  record->correlationId = ++state.correlation;
   record->deviceId = static_cast<uint32_t>(device);
   record->address = reinterpret_cast<uint64_t>(pool);
   record->size = bytes;
@@ -118,7 +117,7 @@ Record* NewExecution(State* state, CUpti_ActivityKind kind, int device, uint64_t
   record->deviceId = static_cast<uint32_t>(device);
   record->contextId = 1;
   record->streamId = static_cast<uint32_t>(stream);
-  record->correlationId = Correlation(state);
+  record->correlationId = ++state->correlation;
   return record;
 }
 
@@ -146,49 +145,9 @@ void OnFilled(uint64_t bytes, int device, uint64_t stream) {
   if (record != nullptr) record->bytes = bytes;
 }
 
-void OnGraphLaunched(uint32_t graph, int device, uint64_t stream) {
-  State& state = GetState();
-  std::lock_guard<std::recursive_mutex> lock(state.mutex);
-  auto* record = NewExecution<GraphRecord>(&state, CUPTI_ACTIVITY_KIND_GRAPH_TRACE, device, stream);
-  if (record != nullptr) record->graphId = graph;
-}
-
-void OnSynchronized(uint32_t type, uint64_t stream) {
-  State& state = GetState();
-  std::lock_guard<std::recursive_mutex> lock(state.mutex);
-  auto* record = NewRecord<SynchronizationRecord>(&state, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
-  if (record == nullptr) return;
-  record->type = static_cast<CUpti_ActivitySynchronizationType>(type);
-  record->start = record->end = Now();
-  record->correlationId = Correlation(&state);
-  record->contextId = 1;
-  record->streamId = type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE ||
-                             type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE
-                         ? static_cast<uint32_t>(CUPTI_SYNCHRONIZATION_INVALID_VALUE)
-                         : static_cast<uint32_t>(stream);
-}
-
-void OnMigrated(const void* address, uint64_t bytes, int from, int to) {
-  State& state = GetState();
-  std::lock_guard<std::recursive_mutex> lock(state.mutex);
-  if (!state.unified_configured) return;
-  auto* record = NewRecord<UnifiedRecord>(&state, CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
-  if (record == nullptr) return;
-  record->counterKind = to < 0 ? CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH
-                               : CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD;
-  record->value = bytes;
-  record->start = Now();
-  record->end = record->start + 1000;
-  record->address = reinterpret_cast<uint64_t>(address);
-  record->srcId = static_cast<uint32_t>(from);
-  record->dstId = static_cast<uint32_t>(to);
-}
-
 }  // namespace
 
-const simcuda::ActivitySink kRecordSink = {
-    OnAllocated, OnAllocatedOn,   OnReleased,     OnPool,     OnKernel,        OnCopied,
-    OnFilled,    OnGraphLaunched, OnSynchronized, OnMigrated, FunctionEntered, FunctionLeft,
-};
+const simcuda::ActivitySink kRecordSink = {OnAllocated, OnAllocatedOn, OnReleased, OnPool,
+                                           OnKernel,    OnCopied,      OnFilled};
 
 }  // namespace vramtrack::simcupti

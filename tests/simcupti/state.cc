@@ -44,9 +44,7 @@ void Deliver(State* state) {
 }
 
 void* NewRecord(State* state, CUpti_ActivityKind kind, size_t bytes) {
-  // Of calls, single ones may be asked for: api_calls.h.
-  const bool call = kind == CUPTI_ACTIVITY_KIND_RUNTIME || kind == CUPTI_ACTIVITY_KIND_DRIVER;
-  if (kind >= kKinds || (!call && !state->enabled[kind])) return nullptr;
+  if (kind >= kKinds || !state->enabled[kind]) return nullptr;
   const uint64_t every = Faults::Get().drop_every;
   if (every != 0 && ++state->made % every == 0) {
     ++state->dropped;

@@ -22,7 +22,6 @@ struct State {
   size_t size = 0, used = 0;
   bool enabled[kKinds] = {};
   bool source = false;
-  bool unified_configured = false;
   size_t dropped = 0;
   uint64_t made = 0;
   uint32_t correlation = 0;

@@ -33,51 +33,6 @@ const char* MemoryName(uint32_t memory) {
   }
 }
 
-constexpr double kNsPerSecond = 1e9;
-
-template <typename Value, typename Of>
-std::vector<Value> Sorted(const std::vector<DeviceUse::Work>& steps, Of of) {
-  std::vector<Value> values;
-  for (const DeviceUse::Work& step : steps) values.push_back(of(step));
-  std::sort(values.begin(), values.end());
-  return values;
-}
-
-ReportWork DescribeWork(const DeviceUse::DeviceWork& work, const ProcessAnalysis& analysis) {
-  static constexpr WorkKind kKinds[DeviceUse::kKinds] = {WorkKind::kKernels, WorkKind::kCopies, WorkKind::kFills,
-                                                         WorkKind::kGraphs};
-  // Where windows stand for steps, nothing happens "in a step".
-  const std::vector<DeviceUse::Work> steps =
-      analysis.plan().has_windows() ? std::vector<DeviceUse::Work>() : work.steps;
-  ReportWork described;
-  described.busy_s = static_cast<double>(work.all.busy_ns) / kNsPerSecond;
-  described.steps = steps.size();
-  for (size_t kind = 0; kind < DeviceUse::kKinds; ++kind) {
-    if (work.all.of[kind].count == 0) continue;
-    ReportWork::Kind one;
-    one.kind = kKinds[kind];
-    one.count = work.all.of[kind].count;
-    one.busy_s = static_cast<double>(work.all.of[kind].busy_ns) / kNsPerSecond;
-    if (!steps.empty()) {
-      const auto counts = Sorted<uint64_t>(steps, [kind](const DeviceUse::Work& step) { return step.of[kind].count; });
-      const auto busy = Sorted<uint64_t>(steps, [kind](const DeviceUse::Work& step) { return step.of[kind].busy_ns; });
-      one.per_step = counts[counts.size() / 2];
-      one.least_per_step = counts.front();
-      one.most_per_step = counts.back();
-      one.busy_s_per_step = static_cast<double>(busy[busy.size() / 2]) / kNsPerSecond;
-    }
-    described.kinds.push_back(std::move(one));
-  }
-  if (steps.empty()) return described;
-  const auto busy = Sorted<uint64_t>(steps, [](const DeviceUse::Work& step) { return step.busy_ns; });
-  described.busy_s_per_step = static_cast<double>(busy[busy.size() / 2]) / kNsPerSecond;
-  double sum = 0;
-  for (const uint64_t ns : busy) sum += static_cast<double>(ns) / kNsPerSecond;
-  const double took = analysis.trace().clock().Seconds(analysis.ledger().step_ends().back());
-  if (took > 0) described.busy_share = std::min(1.0, sum / took);
-  return described;
-}
-
 ReportActivities DescribeActivities(const Trace& trace, const ActivityJoin& join) {
   ReportActivities activities;
   activities.records = trace.counter(schema::COUNTER_ACTIVITIES);
@@ -148,10 +103,6 @@ void ActivityFindings::DescribeUnseen(std::vector<ReportDevice>* devices) const 
 
 void ActivityFindings::DescribeUse(ProcessFindings* findings) const {
   const TickClock& clock = analysis_.trace().clock();
-  for (ReportDevice& device : findings->devices) {
-    const auto found = use_.work().find(DeviceIndex(device.index));
-    if (found != use_.work().end()) device.work = DescribeWork(found->second, analysis_);
-  }
   for (size_t i = 0; i < findings->sites.size(); ++i) {
     ReportSite& site = findings->sites[i];
     if (const std::optional<DeviceUse::LastUse> last = use_.LastUseOf(i)) {

@@ -13,7 +13,7 @@
 namespace vramtrack {
 
 // Adds findings from CUPTI's records to those from the hooked events: which libraries hold memory that only CUPTI saw,
-// what ran on the devices, and when leaked memory was last used. Only for a trace with such records.
+// and when leaked memory was last used. Only for a trace with such records.
 class ActivityFindings final : public Collector {
  public:
   // `analysis` must outlive it and have activities().

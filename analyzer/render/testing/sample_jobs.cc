@@ -201,14 +201,6 @@ Report CuptiSample() {
 
   ReportDevice& device = report.devices[0];
   device.only_cupti = {{"libcublasLt.so.13", 104 * kMiB, 100 * kMiB}};
-  ReportWork work;
-  work.kinds = {{WorkKind::kKernels, 7436, 1.5, 143, 143, 143, 0.028},
-                {WorkKind::kCopies, 260, 0.0052, 5, 4, 6, 0.0001}};
-  work.busy_s = 1.45;
-  work.steps = 52;
-  work.busy_s_per_step = 0.0279;
-  work.busy_share = 0.446;
-  device.work = work;
 
   report.sites[0].last_use = {49, 2.75, 48, 0.5};
   report.sites[0].memory_name = {"scores of layer #", 1};

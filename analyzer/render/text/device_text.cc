@@ -154,25 +154,6 @@ std::string OnlyCuptiText(const ReportDevice& device) {
   return absl::StrJoin(parts, "; ");
 }
 
-// "in a step 12 kernels (3.10 ms), 2 copies (20.0 us); busy for 3.12 ms, 40 % of the time".
-std::string WorkText(const ReportWork& work) {
-  std::vector<std::string> parts;
-  for (const ReportWork::Kind& kind : work.kinds) {
-    const uint64_t count = work.steps > 0 ? kind.per_step : kind.count;
-    std::string text = absl::StrCat(FormatCount(count), " ", NameOf(kind.kind));
-    if (work.steps > 0 && kind.least_per_step != kind.most_per_step) {
-      absl::StrAppend(&text, " (", FormatCount(kind.least_per_step), " to ", FormatCount(kind.most_per_step), ")");
-    }
-    absl::StrAppend(&text, " in ", FormatSeconds(work.steps > 0 ? kind.busy_s_per_step : kind.busy_s));
-    parts.push_back(std::move(text));
-  }
-  const double busy = work.steps > 0 ? work.busy_s_per_step : work.busy_s;
-  std::string text =
-      absl::StrCat(work.steps > 0 ? "in a step " : "", absl::StrJoin(parts, ", "), "; busy for ", FormatSeconds(busy));
-  if (work.steps > 0) absl::StrAppend(&text, ", ", FormatPercent(work.busy_share), " of the time");
-  return text;
-}
-
 std::string PeakCategories(const ReportDevice& device) {
   std::vector<std::pair<std::string, uint64_t>> categories;
   for (const ReportPeakCategory& category : device.peak_set.categories) {
@@ -481,7 +462,6 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
           BytesText(device.unattributed_bytes) + ": the CUDA context, other processes, libraries that were not traced",
           page);
     }
-    if (device.work) Row("ran", WorkText(*device.work), page);
     if (!device.only_cupti.empty()) Row("only CUPTI saw", OnlyCuptiText(device), page);
     WriteChart(report, device.index, page);
     WritePeakLines(report, device.index, top, page);

@@ -353,7 +353,6 @@ TEST(TextReport, SaysWhatCuptiAdds) {
            "half of 49 objects were idle for 0.5 s or more",
            "first kernel after it: attend, for 98 % of the allocations",
            "(only CUPTI saw it)  libcublasLt.so.13",
-           "in a step 143 kernels in 28 ms, 5 copies (4 to 6) in 0.1 ms; busy for 27.9 ms, 44.6 % of the time",
            "only CUPTI saw libcublasLt.so.13: 104 MiB at the peak, 100 MiB at the end",
            "CUPTI: 123,456 records; 12,000 allocations were hooked as well, 1 of another size",
            "CUPTI dropped 12; 3 dropped because the buffer was full",

@@ -37,24 +37,9 @@ int ReleasePrivately(void* address) {
   return device->memory.Free(address) == DeviceMemory::FreeResult::kFreed ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-constexpr PrivateTable kTable = {sizeof(PrivateTable), SetSink, AllocatePrivately, ReleasePrivately, &activity_sink};
+constexpr PrivateTable kTable = {sizeof(PrivateTable), SetSink, AllocatePrivately, ReleasePrivately};
 
 }  // namespace
-
-// -finstrument-functions: of all functions, most of which are nobody's calls.
-extern "C" {
-
-__attribute__((no_instrument_function, visibility("hidden"))) void __cyg_profile_func_enter(void* function, void*) {
-  const ActivitySink* sink = activity_sink.load(std::memory_order_acquire);
-  if (__builtin_expect(sink != nullptr, 0)) sink->entered(function, __builtin_frame_address(0));
-}
-
-__attribute__((no_instrument_function, visibility("hidden"))) void __cyg_profile_func_exit(void* function, void*) {
-  const ActivitySink* sink = activity_sink.load(std::memory_order_acquire);
-  if (__builtin_expect(sink != nullptr, 0)) sink->left(function);
-}
-
-}  // extern "C"
 
 extern "C" CUresult cuGetExportTable(const void** table, const CUuuid* id) {
   if (table == nullptr || id == nullptr) return CUDA_ERROR_INVALID_VALUE;

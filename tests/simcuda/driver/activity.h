@@ -24,12 +24,6 @@ struct ActivitySink {
   void (*kernel)(const char* name, int device, uint64_t stream);
   void (*copied)(uint64_t bytes, int device, uint64_t stream);
   void (*filled)(uint64_t bytes, int device, uint64_t stream);
-  void (*graph_launched)(uint32_t graph, int device, uint64_t stream);
-  void (*synchronized)(uint32_t type, uint64_t stream);                     // CUPTI's numbers
-  void (*migrated)(const void* address, uint64_t bytes, int from, int to);  // managed memory; the host is -1
-  // A function of the driver or runtime begins and ends. `frame` is the stack address of its caller.
-  void (*entered)(const void* function, const void* frame);
-  void (*left)(const void* function);
 };
 
 extern std::atomic<const ActivitySink*> activity_sink;
@@ -47,7 +41,6 @@ struct PrivateTable {
   bool (*set_sink)(const ActivitySink* sink);     // false if another CUPTI of the process has set one
   int (*allocate)(void** address, size_t bytes);  // on the current device; a CUresult
   int (*release)(void* address);
-  const std::atomic<const ActivitySink*>* sink;  // for the runtime
 };
 
 constexpr unsigned char kPrivateTableId[16] = {'s', 'i', 'm', 'c', 'u', 'd', 'a', '-',

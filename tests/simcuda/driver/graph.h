@@ -65,7 +65,6 @@ struct GraphExec {
   ~GraphExec();
 
   int device = 0;
-  uint32_t number = 0;  // unique in the process, from 1
   unsigned long long flags = 0;
   std::vector<Step> steps;
   std::vector<std::pair<UserObject*, unsigned>> user_objects;

@@ -3,11 +3,9 @@
 #include <cuda.h>
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 #include "tests/simcuda/device/log.h"
-#include "tests/simcuda/driver/activity.h"
 #include "tests/simcuda/driver/current.h"
 #include "tests/simcuda/driver/graph.h"
 
@@ -23,8 +21,6 @@ CUresult Instantiate(CUgraphExec* handle, CUgraph graph_handle, unsigned long lo
   if (handle == nullptr || graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
   GraphExec* exec = Handles<GraphExec>::Create();
   exec->device = context->device->ordinal;
-  static std::atomic<uint32_t> last{0};
-  exec->number = ++last;
   exec->flags = flags;
   FlattenGraph(*graph, &exec->steps);
   exec->user_objects = graph->user_objects;
@@ -109,9 +105,7 @@ CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream_handle) {
   GraphExec* exec = Handles<GraphExec>::Get(handle);
   if (exec == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (stream->IsCapturing()) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-  SIMCUDA_TRY(Run(exec));
-  SIMCUDA_TELL(graph_launched, exec->number, exec->device, stream->id);
-  return CUDA_SUCCESS;
+  return Run(exec);
 }
 
 }  // extern "C"

@@ -7,7 +7,6 @@
 #include "tests/simcuda/device/clock.h"
 #include "tests/simcuda/device/log.h"
 #include "tests/simcuda/device/transfer.h"
-#include "tests/simcuda/driver/activity.h"
 #include "tests/simcuda/driver/capture.h"
 #include "tests/simcuda/driver/current.h"
 
@@ -96,7 +95,6 @@ CUresult cuStreamSynchronize(CUstream handle) {
   Count(Counter::kSynchronize);
   if (IsBusy(*stream)) SleepUntilNs(stream->busy_until_ns);
   stream->context->device->TrimPools();
-  SIMCUDA_TELL(synchronized, 3, stream->id);
   return CUDA_SUCCESS;
 }
 
@@ -109,7 +107,6 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned) {
   if (stream->IsCapturing()) return CaptureNode(stream, CU_GRAPH_NODE_TYPE_WAIT_EVENT, nullptr);
   const int64_t ready = event->ready_at_ns.load(std::memory_order_relaxed);
   if (GetOptions().event_delay_us != 0 && event->recorded) RaiseTo(&stream->busy_until_ns, ready);
-  SIMCUDA_TELL(synchronized, 2, stream->id);
   return CUDA_SUCCESS;
 }
 
@@ -219,7 +216,6 @@ CUresult cuEventSynchronize(CUevent handle) {
   Count(Counter::kSynchronize);
   if (event->recorded) SleepUntilNs(event->ready_at_ns);
   event->context->device->TrimPools();
-  SIMCUDA_TELL(synchronized, 1, 0);
   return CUDA_SUCCESS;
 }
 

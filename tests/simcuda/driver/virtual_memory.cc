@@ -14,7 +14,6 @@
 #include "tests/simcuda/device/clock.h"
 #include "tests/simcuda/device/log.h"
 #include "tests/simcuda/device/other_process.h"
-#include "tests/simcuda/driver/activity.h"
 #include "tests/simcuda/driver/current.h"
 
 namespace vramtrack::simcuda {
@@ -72,17 +71,6 @@ CUresult ImportForeign(int file, const SharedHandle& content, PhysicalMemory** m
   const int device_file = OpenFileOf(content.process, content.file);
   if (device_file < 0 && (content.file >= 0 || !Runs(content.process))) return CUDA_ERROR_INVALID_VALUE;
   *memory = VirtualMemory::Get().AdoptForeign(content.device, device_file, content.bytes, runs);
-  return CUDA_SUCCESS;
-}
-
-constexpr int kHost = -1;  // CU_DEVICE_CPU
-
-// Managed memory is host memory throughout, so nothing moves; but a tool is told what would.
-CUresult Prefetch(CUdeviceptr pointer, size_t bytes, int device, CUstream handle) {
-  Stream* stream;
-  SIMCUDA_TRY(CurrentStream(handle, &stream));
-  const int from = device == kHost ? stream->context->device->ordinal : kHost;
-  SIMCUDA_TELL(migrated, ToAddress(pointer), bytes, from, device);
   return CUDA_SUCCESS;
 }
 
@@ -226,14 +214,16 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, vo
 
 #undef cuMemAdvise
 #undef cuMemPrefetchAsync
-// Preferred locations of managed memory are ignored.
+// Managed memory is host memory throughout: preferred locations are ignored.
 CUresult cuMemAdvise(CUdeviceptr, size_t, CUmem_advise, CUdevice) { return CheckInitialized(); }
-CUresult cuMemPrefetchAsync(CUdeviceptr pointer, size_t bytes, CUdevice device, CUstream handle) {
-  return Prefetch(pointer, bytes, device, handle);
+CUresult cuMemPrefetchAsync(CUdeviceptr, size_t, CUdevice, CUstream handle) {
+  Stream* stream;
+  return CurrentStream(handle, &stream);
 }
 CUresult cuMemAdvise_v2(CUdeviceptr, size_t, CUmem_advise, CUmemLocation) { return CheckInitialized(); }
-CUresult cuMemPrefetchAsync_v2(CUdeviceptr pointer, size_t bytes, CUmemLocation location, unsigned, CUstream handle) {
-  return Prefetch(pointer, bytes, location.type == CU_MEM_LOCATION_TYPE_DEVICE ? location.id : kHost, handle);
+CUresult cuMemPrefetchAsync_v2(CUdeviceptr, size_t, CUmemLocation, unsigned, CUstream handle) {
+  Stream* stream;
+  return CurrentStream(handle, &stream);
 }
 
 }  // extern "C"

@@ -146,11 +146,7 @@ cudaError_t Done(cudaError_t error) {
 
 cudaError_t Initialize() {
   if (!LoadDriver()) return cudaErrorInsufficientDriver;
-  static const CUresult result = [] {
-    const CUresult initialized = DRIVER(cuInit)(0);
-    if (initialized == CUDA_SUCCESS) TellOfCalls();
-    return initialized;
-  }();
+  static const CUresult result = DRIVER(cuInit)(0);
   return static_cast<cudaError_t>(result);
 }
 

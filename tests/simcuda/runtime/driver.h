@@ -28,9 +28,6 @@ inline cudaError_t Done(CUresult result) {
 // Loads and initializes the driver if that was not done yet. Returns an error if there is no driver.
 cudaError_t Initialize();
 
-// Reports this runtime's calls to the simulated CUPTI from now on.
-void TellOfCalls();
-
 // Does the same as Initialize, and makes a context current for this thread: that of the device that the thread has set,
 // or of device 0.
 cudaError_t Bind();

@@ -44,12 +44,6 @@ function timelines(report) {
   return [h('h2', null, 'Memory of the devices, on one scale'), timelinesOnOneScale(shown.map((timeline) => ({title: format.device(timeline.device), report, timeline})), 'category', 160)];
 }
 
-// What ran on the devices, by CUPTI's records.
-function workTable(report, numbers) {
-  const rows = report.devices.flatMap((one) => (one.work?.kinds ?? []).map((kind) => [String(one.index), kind.kind, format.count(kind.count), format.seconds(kind.busy_s), one.work.steps ? `${format.count(kind.per_step)} (${format.count(kind.least_per_step)} to ${format.count(kind.most_per_step)})` : '', one.work.steps ? format.seconds(kind.busy_s_per_step) : '']));
-  return rows.length ? table('What ran on them', [{label: 'device'}, {label: 'kind'}, ...numbers(['in all', 'busy', 'in a step (least to most)', 'busy in a step'])], rows) : null;
-}
-
 function rankCells(report, rank, most, one) {
   return [rank.rank === null ? '' : String(rank.rank), String(rank.pid), rank.devices.join(', '), [format.bytes(rank.peak_live), cellBar(rank.peak_live / most, rank.differs.length ? 'alarm' : 'live')], format.bytes(rank.end_live), rank.growth_bytes_per_step === null ? 'unknown' : format.bytes(rank.growth_bytes_per_step), format.count(rank.leaks), rank.leaks ? format.bytes(rank.leak_bytes_per_step) : '', one];
 }
@@ -131,6 +125,5 @@ export function ranksView(report, shown) {
     report.ranks.length ? ranksSideBySide(report, shown, most, numbers) : h('p', {class: 'note'}, 'One process was traced: there are no ranks to compare.'),
     cardTables(report, numbers),
     timelines(report),
-    workTable(report, numbers),
   ];
 }
