@@ -168,11 +168,6 @@ class LoadTest(unittest.TestCase):
         self.assertIn("vramtrack", loaded)
         self.assertEqual([name for name in heavy if name in loaded], [])
 
-    def test_fleet_says_what_it_needs(self):
-        ran = run("-S", "-m", "vramtrack.fleet", "trace", "-o", os.path.join(self.folder.name, "job.vts"))
-        self.assertEqual((ran.returncode, ran.stdout, ran.stderr.count("\n")), (2, "", 1), ran)
-        self.assertIn("pip install ray", ran.stderr)
-
     def test_is_of_the_oldest_python(self):
         files = glob.glob(os.path.join(PYTHON, "vramtrack", "*.py"))
         self.assertGreater(len(files), 5)

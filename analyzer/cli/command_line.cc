@@ -214,10 +214,8 @@ int Export(const Arguments& arguments) {
       "bytes allocated.");
   parser.Positional("TRACE", &options.trace);
   parser
-      .Option(
-          "--to", "FORMAT", &options.format,
-          "stacks: pprof, speedscope, folded; events: torch-snapshot, firefox; curves: perfetto; sums: openmetrics; "
-          "tables: parquet, csv")
+      .Option("--to", "FORMAT", &options.format,
+              "stacks: pprof, speedscope, folded; events: torch-snapshot; curves: perfetto; tables: parquet, csv")
       ->required()
       ->check(OneOf("format", ExportFormatNames()));
   parser
@@ -229,8 +227,7 @@ int Export(const Arguments& arguments) {
                 absl::StrCat(kTextOfOutput, "; for tables, FILE may be a folder"));
   parser.Option(
       "--at", "MOMENT", &options.at,
-      "the moment for bytes in use: peak (default) or end of each device, oom (the first), or step=N (its end); "
-      "firefox: end by default");
+      "the moment for bytes in use: peak (default) or end of each device, oom (the first), or step=N (its end)");
   parser.Option("--steps", "A:B", &options.steps, "only these steps; bytes in use are those at the end of step B");
   parser
       .Option("--level", "LEVEL", &options.level,

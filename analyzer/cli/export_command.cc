@@ -179,7 +179,6 @@ int RunExport(const ExportCommandOptions& command) {
   if (format == nullptr) return BadInput("--to: " + UnknownChoice("format", command.format, ExportFormatNames()));
   if (const std::string wrong = CheckModules(command); !wrong.empty()) return BadInput(wrong);
   ExportOptions options;
-  options.at = format->at;
   if (const std::string wrong = ReadOptions(command, &options); !wrong.empty()) {
     return BadInput(wrong);
   }

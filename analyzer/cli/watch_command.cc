@@ -27,7 +27,6 @@
 #include "analyzer/cli/output.h"
 #include "analyzer/render/json/json.h"
 #include "analyzer/render/openmetrics/job_metrics.h"
-#include "analyzer/render/openmetrics/metrics_text.h"
 #include "analyzer/serve/http_server.h"
 
 namespace vramtrack {

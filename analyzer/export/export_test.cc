@@ -162,8 +162,7 @@ TEST(Export, SaysWhatThereIsNot) {
 }
 
 TEST(Export, AnyTraceInAnyFormatAndAlwaysTheSame) {
-  const std::vector<std::string> formats = {"pprof",  "torch-snapshot", "perfetto",    "speedscope",
-                                            "folded", "firefox",        "openmetrics", "csv"};
+  const std::vector<std::string> formats = {"pprof", "torch-snapshot", "perfetto", "speedscope", "folded", "csv"};
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     RandomTrace random(seed, 400, 3);
     const std::string bytes = random.trace.Finish();
@@ -184,7 +183,7 @@ TEST(Export, ATraceWithNothingInIt) {
   TraceBuilder empty;
   empty.DefineProcess(0, 1, {"./a"});
   const std::string bytes = empty.Finish();
-  for (const std::string format : {"pprof", "torch-snapshot", "perfetto", "speedscope", "firefox", "openmetrics"}) {
+  for (const std::string format : {"pprof", "torch-snapshot", "perfetto", "speedscope"}) {
     EXPECT_FALSE(Export(bytes, format, {}).empty()) << format;
   }
 }

@@ -8,17 +8,11 @@
 namespace vramtrack {
 namespace {
 
-constexpr auto kPeak = ExportOptions::At::kPeak, kEnd = ExportOptions::At::kEnd;
 constexpr ExportFormat kFormats[] = {
-    {"pprof", "pprof, and what reads its profiles", true, false, kPeak, MakePprof},
-    {"torch-snapshot", "memory_viz and torch.cuda._memory_viz", true, false, kPeak, MakeTorchSnapshot},
-    {"perfetto", "Perfetto's UI and trace_processor", true, false, kPeak, MakePerfetto},
-    {"speedscope", "speedscope", false, false, kPeak, MakeSpeedscope},
-    {"folded", "flamegraph.pl, inferno, speedscope", false, false, kPeak, MakeFolded},
-    {"firefox", "Firefox Profiler", false, false, kEnd, MakeFirefox},
-    {"openmetrics", "Prometheus' textfile collector", false, false, kPeak, MakeOpenMetrics},
-    {"csv", "spreadsheets, pandas, DuckDB", false, true, kPeak, MakeCsv},
-    {"parquet", "DuckDB, pandas, Polars, Spark", true, true, kPeak, MakeParquet},
+    {"pprof", true, false, MakePprof},       {"torch-snapshot", true, false, MakeTorchSnapshot},
+    {"perfetto", true, false, MakePerfetto}, {"speedscope", false, false, MakeSpeedscope},
+    {"folded", false, false, MakeFolded},    {"csv", false, true, MakeCsv},
+    {"parquet", true, true, MakeParquet},
 };
 
 }  // namespace

@@ -29,11 +29,9 @@ class Exporter {
 };
 
 struct ExportFormat {
-  const char* name;    // the value of --to
-  const char* reader;  // the program that opens it
+  const char* name;  // the value of --to
   bool binary;
-  bool tables;           // it contains ExportOptions::table
-  ExportOptions::At at;  // the default moment
+  bool tables;  // it contains ExportOptions::table
   std::unique_ptr<Exporter> (*make)(const ExportOptions& options, ExportSink sink);
 };
 
@@ -58,14 +56,6 @@ std::unique_ptr<Exporter> MakeTorchSnapshot(const ExportOptions& options, Export
 // Makes an exporter of Perfetto's trace format: protos/perfetto/trace/trace.proto. It has one counter track for each
 // curve of each device, one slice per step, and an instant event for each failed allocation.
 std::unique_ptr<Exporter> MakePerfetto(const ExportOptions& options, ExportSink sink);
-
-// Makes an exporter of Firefox Profiler's processed profile, version 48. It has one thread for each device. Allocations
-// and frees are native allocations, for which the viewer shows what a selected range of time leaves behind.
-std::unique_ptr<Exporter> MakeFirefox(const ExportOptions& options, ExportSink sink);
-
-// Makes an exporter of OpenMetrics 1.0 text for Prometheus' textfile collector: totals of a process and its devices.
-// Sites are never exported, because a monitoring system keeps one series for each set of labels.
-std::unique_ptr<Exporter> MakeOpenMetrics(const ExportOptions& options, ExportSink sink);
 
 }  // namespace vramtrack
 

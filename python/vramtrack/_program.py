@@ -52,19 +52,6 @@ def run(arguments: list[str], good: tuple[int, ...] = (0,)) -> tuple[int, str]:
     return ran.returncode, ran.stdout
 
 
-def output(arguments: list[str], pass_fds: tuple[int, ...] = ()) -> bytes:
-    """What `vramtrack ARGUMENTS` writes to standard output. Raises VramtrackError if it fails."""
-    import subprocess
-
-    from ._installation import where
-
-    ran = subprocess.run([where().program, *arguments], env=environment(), stdin=subprocess.DEVNULL,
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=pass_fds)
-    if ran.returncode != 0:
-        raise failure(arguments, ran.returncode, ran.stderr.decode("utf-8", "replace"))
-    return ran.stdout
-
-
 def lines(arguments: list[str]) -> Iterator[str]:
     """The lines that `vramtrack ARGUMENTS` prints, while it prints them. Raises VramtrackError at the end if it failed. Its
     remarks, for instance about runs that it leaves out, go to this process's stderr."""

@@ -21,7 +21,7 @@ MEMORY_BYTES = 1 << 30
 COMMANDS_EACH = 3
 HEADER_BYTES = 4096
 NUMBERS = (0, 1, 2, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0xffffffff, (1 << 63) - 1, (1 << 64) - 1)
-EXPORTS = ("pprof", "torch-snapshot", "perfetto", "speedscope", "folded", "firefox", "openmetrics", "csv", "parquet")
+EXPORTS = ("pprof", "torch-snapshot", "perfetto", "speedscope", "folded", "csv", "parquet")
 
 
 def limited():

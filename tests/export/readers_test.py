@@ -52,11 +52,11 @@ class Case:
         vramtrack = programs[0]
         self.report = json.loads(run(vramtrack, "report", trace, "--format", "json"))
         self.live = self.report["devices"][0]["peak"]["live"]
-        for name in ("pprof", "torch-snapshot", "perfetto", "speedscope", "folded", "firefox", "openmetrics"):
+        for name in ("pprof", "torch-snapshot", "perfetto", "speedscope", "folded"):
             run(vramtrack, "export", trace, "--to", name, "-o", self.path(name))
 
     def path(self, name):
-        suffix = {"pprof": ".pb.gz", "speedscope": ".json", "firefox": ".json", "folded": ".txt"}.get(name, "")
+        suffix = {"pprof": ".pb.gz", "speedscope": ".json", "folded": ".txt"}.get(name, "")
         return os.path.join(self.folder, name + suffix)
 
     def content(self, name):
@@ -132,42 +132,6 @@ def test_perfetto(case):
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_):
         pass
-
-
-def test_firefox(case):
-    program = needed(case.reader("node_modules", ".bin", "profiler-cli"), "profiler-cli")
-    environment = dict(os.environ, HOME=case.folder)
-    try:
-        # It waits half a second for its daemon, too little for a busy machine; that one is then left alone.
-        for attempt in range(10):
-            try:
-                run(program, "load", case.path("firefox"), env=environment)
-                break
-            except AssertionError as error:
-                if "SyntaxError" in str(error) or "ERR_" in str(error):
-                    raise Skipped("this Node.js is too old for profiler-cli") from error
-                late = re.search(r"did not become ready[^$]*run \"kill (\d+)\"", str(error))
-                if late is None:
-                    raise
-                subprocess.run(["kill", late[1]], stderr=subprocess.DEVNULL, check=False)
-                if attempt == 9:
-                    raise Skipped("this machine is too busy for profiler-cli") from error
-        tree = run(program, "thread", "samples-top-down", "--strategy", "native-retained-allocations", env=environment)
-        assert "KeepAttention" in tree, tree
-    finally:
-        subprocess.run([program, "stop"], env=environment, capture_output=True, check=False)
-
-
-def test_openmetrics(case):
-    python = needed(case.reader("python", "bin", "python"), "prometheus_client")
-    live = run(python, "-c", """if True:
-        import sys
-        from prometheus_client.openmetrics.parser import text_string_to_metric_families
-        with open(sys.argv[1], encoding="utf-8") as file:
-            families = {family.name: family for family in text_string_to_metric_families(file.read())}
-        print(*[int(s.value) for s in families["vramtrack_live_bytes"].samples if s.labels["at"] == "peak"])
-        """, case.path("openmetrics"))
-    assert live.split() == [str(case.live)], live
 
 
 def test_metrics_of_watch(case):

@@ -11,8 +11,8 @@ import subprocess
 import bench_analyzer
 
 # The formats of vramtrack export, one a row: a new one goes here.
-EXPORTS = ("pprof", "torch-snapshot", "perfetto", "speedscope", "folded", "firefox", "openmetrics", "csv", "csv --table events",
-           "parquet --table steps", "parquet --table events")
+EXPORTS = ("pprof", "torch-snapshot", "perfetto", "speedscope", "folded", "csv", "csv --table events", "parquet --table steps",
+           "parquet --table events")
 # Of a table that is in memory already, as pyarrow has it.
 WRITE_PARQUET = """
 import json, resource, sys, time

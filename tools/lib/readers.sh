@@ -36,7 +36,7 @@ install_readers() {
     cp "$package/package.json" "$package/package-lock.json" "$to/"
     npm_ci "$to" "$deps/readers.log" || {
       rm -rf "$to/node_modules" "$to/package-lock.json"
-      say "npm could not install speedscope, profiler-cli and d3 (all of it in $deps/readers.log)"
+      say "npm could not install speedscope and d3 (all of it in $deps/readers.log)"
     }
   fi
 }

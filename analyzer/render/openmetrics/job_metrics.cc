@@ -2,15 +2,25 @@
 #include "analyzer/render/openmetrics/job_metrics.h"
 
 #include <algorithm>
-#include <optional>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "analyzer/model/answer.h"
 #include "analyzer/model/device_parts.h"
-#include "analyzer/render/openmetrics/metrics_text.h"
 
 namespace vramtrack {
 namespace {
+
+struct Metric {
+  const char* name;  // without the suffix _total of counters
+  const char* type;  // "gauge" or "counter": the only ones that parsers of Prometheus' older format know, too
+  const char* unit;  // the name must end with it; empty: none
+  const char* help;
+};
 
 enum MetricIndex {
   kBuild,
@@ -59,18 +69,55 @@ constexpr Metric kTable[kMetrics] = {
 
 constexpr size_t kMostDevices = 64;
 
+// Returns `name="value"`. Labels are joined by commas.
+std::string Label(const char* name, const std::string& value) { return absl::StrCat(name, "=\"", value, "\""); }
+
+// Collects samples and writes them by metric. Thread-compatible.
+class MetricsText {
+ public:
+  // `labels` may be empty.
+  void Sample(MetricIndex metric, const std::string& labels, uint64_t value) {
+    Add(metric, labels, absl::StrCat(value));
+  }
+  void Sample(MetricIndex metric, const std::string& labels, double value) {
+    Add(metric, labels, std::isnan(value) ? "NaN" : absl::StrFormat("%.15g", value));
+  }
+
+  // Returns the text, without metrics that have no samples.
+  std::string Finish() const {
+    std::string text;
+    for (size_t i = 0; i < kMetrics; ++i) {
+      const Metric& metric = kTable[i];
+      if (samples_[i].empty()) continue;
+      absl::StrAppend(&text, "# TYPE ", metric.name, " ", metric.type, "\n");
+      if (*metric.unit != '\0') absl::StrAppend(&text, "# UNIT ", metric.name, " ", metric.unit, "\n");
+      absl::StrAppend(&text, "# HELP ", metric.name, " ", metric.help, "\n", samples_[i]);
+    }
+    return text + "# EOF\n";
+  }
+
+ private:
+  void Add(MetricIndex metric, const std::string& labels, const std::string& value) {
+    const bool is_counter = kTable[metric].type == std::string_view("counter");
+    absl::StrAppend(&samples_[metric], kTable[metric].name, is_counter ? "_total" : "",
+                    labels.empty() ? "" : absl::StrCat("{", labels, "}"), " ", value, "\n");
+  }
+
+  std::array<std::string, kMetrics> samples_;
+};
+
 // A value and the bounds of its interval.
 void AddInterval(MetricsText* text, MetricIndex metric, const std::string& device, double low, double value,
                  double high) {
   for (const auto& [bound, one] : {std::pair<const char*, double>{"low", low}, {"estimate", value}, {"high", high}}) {
-    text->Sample(metric, absl::StrCat(device, ",", MetricsText::Label("bound", bound)), one);
+    text->Sample(metric, absl::StrCat(device, ",", Label("bound", bound)), one);
   }
 }
 
 void AddDevice(const Report& report, const ReportDevice& device, MetricsText* text) {
-  const std::string label = MetricsText::Label("device", absl::StrCat("cuda:", device.index));
+  const std::string label = Label("device", absl::StrCat("cuda:", device.index));
   for (const DevicePart& part : DeviceParts(device)) {
-    text->Sample(kMemory, absl::StrCat(label, ",", MetricsText::Label("part", NameOf(part.kind))), part.bytes);
+    text->Sample(kMemory, absl::StrCat(label, ",", Label("part", NameOf(part.kind))), part.bytes);
   }
   if (device.total_bytes > 0) text->Sample(kSize, label, device.total_bytes);
   text->Sample(kRanOut, label, uint64_t{HasRunOut(report, device.index)});
@@ -99,7 +146,7 @@ void AddProcesses(const WatchState& state, const Report& report, MetricsText* te
   const uint64_t recording = std::min<uint64_t>(open, state.recording);
   for (const auto& [name, count] :
        {std::pair<const char*, uint64_t>{"recording", recording}, {"ended", ended}, {"other", open - recording}}) {
-    text->Sample(kProcesses, MetricsText::Label("state", name), count);
+    text->Sample(kProcesses, Label("state", name), count);
   }
   text->Sample(kEvents, "", events);
   text->Sample(kLostEvents, "", lost);
@@ -109,11 +156,11 @@ void AddProcesses(const WatchState& state, const Report& report, MetricsText* te
 }  // namespace
 
 std::string RenderJobMetrics(const WatchState& state, const Report* report) {
-  MetricsText text(kTable);
+  MetricsText text;
   text.Sample(kLooks, "", state.looks);
   text.Sample(kFailedLooks, "", state.failed_looks);
   if (report == nullptr) return text.Finish();
-  text.Sample(kBuild, MetricsText::Label("version", report->tool_version), uint64_t{1});
+  text.Sample(kBuild, Label("version", report->tool_version), uint64_t{1});
   text.Sample(kLookTime, "", state.look_time_s);
   text.Sample(kLookDuration, "", state.look_duration_s);
   AddProcesses(state, *report, &text);
@@ -123,7 +170,7 @@ std::string RenderJobMetrics(const WatchState& state, const Report* report) {
   }
   for (size_t i = 0; i <= static_cast<size_t>(Verdict::kInsufficientEvidence); ++i) {
     const auto verdict = static_cast<Verdict>(i);
-    text.Sample(kSites, MetricsText::Label("verdict", NameOf(verdict)), SitesWith(*report, verdict));
+    text.Sample(kSites, Label("verdict", NameOf(verdict)), SitesWith(*report, verdict));
   }
   return text.Finish();
 }
