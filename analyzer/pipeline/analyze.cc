@@ -145,7 +145,8 @@ absl::StatusOr<Report> Analyze(const std::vector<std::string>& paths, const Anal
   std::sort(unreadable.begin(), unreadable.end());
   for (const std::string& line : unreadable) missing.push_back(absl::StrCat("left out: ", line));
   if (missing.empty()) return report;
-  Reason reason = IncompleteRecord(missing.size() == 1 ? missing[0] : absl::StrCat(missing[0], ", and ", missing.size() - 1, " more"));
+  Reason reason = IncompleteRecord(
+      missing.size() == 1 ? missing[0] : absl::StrCat(missing[0], ", and ", missing.size() - 1, " more"));
   report.reasons.insert(report.reasons.begin(), ReportReason{reason.id, std::move(reason.sentence)});
   report.warnings.insert(report.warnings.end(), missing.begin(), missing.end());
   return report;

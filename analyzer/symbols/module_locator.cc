@@ -170,7 +170,8 @@ class Finder {
     if (!build_id_.empty()) return true;
     if (module_.text_hash != 0 && file.TextHashOfFile() != module_.text_hash) return false;
     struct stat used, status;
-    if (module_.modified_ns == 0 || stat(file.path().c_str(), &used) != 0 || stat(path_.c_str(), &status) != 0) return true;
+    if (module_.modified_ns == 0 || stat(file.path().c_str(), &used) != 0 || stat(path_.c_str(), &status) != 0)
+      return true;
     if (used.st_dev != status.st_dev || used.st_ino != status.st_ino) return true;
     const auto modified =
         static_cast<uint64_t>(status.st_mtim.tv_sec) * 1000000000 + static_cast<uint64_t>(status.st_mtim.tv_nsec);
