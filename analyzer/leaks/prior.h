@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The numbers behind a verdict. Everything else about it follows from these and from the data. docs/leak-verdicts.md
-// explains the model; docs/accuracy.md says which cases carry each number.
+// explains the model; the suite `ablations` of //tests/corpus:score says which cases carry each number.
 #ifndef ANALYZER_LEAKS_PRIOR_H_
 #define ANALYZER_LEAKS_PRIOR_H_
 

@@ -114,7 +114,7 @@ class MappedHandles {
 };
 
 // The information that a trace of bounded size keeps about events whose blocks are discarded: definitions, live
-// allocations, and sums of freed ones. docs/format.md describes how the file stores it.
+// allocations, and sums of freed ones. docs/internals/format.md describes how the file stores it.
 
 // Zero-initialised memory is an empty object. Memory use is proportional to live allocations, sites and definitions.
 // Not thread-safe: its owner holds a lock.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The trace file of this process: a header page and memory-mapped journals, with sealed frames appended between them.
-// At every instant the file holds everything that was recorded; see docs/format.md.
+// At every instant the file holds everything that was recorded; see docs/internals/format.md.
 //
 // A file of bounded size (max_bytes) holds two generations of blocks. When the newer generation has used its half of
 // the space, the space of the older one is reused. The checkpoint at the beginning of the newer generation holds what

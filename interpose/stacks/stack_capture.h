@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Captures the calling thread's stack and returns its number in the trace. It tries three ways in turn: a prediction
-// that is checked, a walk with unwind rules, and libunwind's cursor. docs/stacks.md explains why all three give the
-// same stack.
+// that is checked, a walk with unwind rules, and libunwind's cursor. docs/internals/stacks.md explains why all three
+// give the same stack.
 #ifndef INTERPOSE_STACKS_STACK_CAPTURE_H_
 #define INTERPOSE_STACKS_STACK_CAPTURE_H_
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The bars of accuracy at 200 steps, on every emulated case and five seeds. Cases of which a run is known to fail are
-// listed by name, with the reason, and must fail: what passes has to leave the list. docs/accuracy.md counts them all.
+// listed by name, with the reason, and must fail: what passes has to leave the list. docs/internals/accuracy.md counts
+// them all.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -130,7 +130,7 @@ struct JobShape {
 enum class Half { kTuning, kHeldOut };
 
 struct Case {
-  std::string id;     // as in docs/accuracy.md
+  std::string id;     // C1 to C48, L1 to L25 or FL01 to FN14
   std::string group;  // mechanisms of one kind
   std::string what;   // the mechanism in a few words
   bool lookalike = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Leaks of public issue threads by their mechanisms: docs/accuracy.md says which thread a number stands for.
+// Leaks of public issue threads by their mechanisms (docs/internals/accuracy.md).
 #include <utility>
 
 #include "tests/corpus/cases.h"

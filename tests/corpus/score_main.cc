@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scores the analyzer on emulated cases: see docs/accuracy.md.
+// Scores the analyzer on emulated cases: see docs/internals/accuracy.md.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>

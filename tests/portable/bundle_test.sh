@@ -20,7 +20,7 @@ analyzer=(env ${TEST_SRCDIR:+"LD_LIBRARY_PATH=$work/bundle/lib/bundled"} bundle/
 library=$work/bundle/lib/vramtrack/libvramtrack.so
 
 "${analyzer[@]}" --version | grep -q '^vramtrack [0-9]' || fail "bin/vramtrack does not start"
-for file in include/vramtrack/vramtrack.h share/doc/vramtrack/{LICENSE,README.md,THIRD_PARTY_NOTICES.md,docs/building.md}; do
+for file in include/vramtrack/vramtrack.h share/doc/vramtrack/{LICENSE,README.md,THIRD_PARTY_NOTICES.md,docs/internals/building.md}; do
   [[ -s bundle/$file ]] || fail "there is no $file"
 done
 

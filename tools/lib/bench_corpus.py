@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures how often verdicts are right on the emulated cases of tests/corpus, next to the rules of other tools (docs/accuracy.md)."""
+"""Measures how often verdicts are right on the emulated cases of tests/corpus, next to the rules of other tools (docs/internals/accuracy.md)."""
 import json
 import os
 import subprocess

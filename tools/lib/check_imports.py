@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that includes point one way: docs/architecture.md lists the folders from the ground up, and no file of one may
+"""Checks that includes point one way: docs/internals/architecture.md lists the folders from the ground up, and no file of one may
 include a header of a folder further up. Tests, and what they are built from (testing/), may include anything.
 
 Also checks that no two types of a program have one name: the linker would take the functions of either for both."""
@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PAGE = "docs/architecture.md"
+PAGE = "docs/internals/architecture.md"
 ROW = re.compile(r"^\| ((?:`[\w/]+/`(?:, )?)+) \|")
 INCLUDE = re.compile(r'^#include "((?:proto|interpose|cupti_tracer|analyzer)/[^"]+)"', re.MULTILINE)
 # Each knows proto/ and none of the others.

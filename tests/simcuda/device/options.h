@@ -7,7 +7,7 @@
 
 namespace vramtrack::simcuda {
 
-// The values of the SIMCUDA_* environment variables. docs/simulated-cuda.md lists them.
+// The values of the SIMCUDA_* environment variables. docs/internals/simulated-cuda.md lists them.
 struct Options {
   int devices = 1;
   size_t memory_bytes = size_t{80} << 30;  // memory of each device

@@ -7,7 +7,8 @@
 namespace vramtrack::simcuda {
 namespace {
 
-// Programs are compiled against these layouts. Sizes that other releases have too, see docs/simulated-cuda.md.
+// Programs are compiled against these layouts. Sizes that other releases have too, see
+// docs/internals/simulated-cuda.md.
 #if CUDART_VERSION >= 13000
 static_assert(sizeof(cudaDeviceProp) == 1008 && sizeof(cudaPointerAttributes) == 88, "not the layout of CUDA 13");
 #elif CUDART_VERSION >= 12000
