@@ -266,7 +266,7 @@ struct ReportDevice {
   // Driver memory whose allocation only CUPTI saw, by library, largest first.
   std::vector<ReportOnlyCupti> only_cupti;
   std::optional<ReportWork> work;
-  std::vector<ReportPattern> patterns;
+  std::vector<ReportLateFree> late_frees;
   // For a device with a framework level: driver memory outside of segments at the peak, by owner, largest first.
   std::vector<std::pair<std::string, uint64_t>> other_owners;
   // In a job with several processes: the process that these figures are from, and how many processes used a device with
@@ -303,7 +303,7 @@ void Fields(Visitor& visit, ReportDevice& device) {
         "figure");
   visit(12, "only_cupti", device.only_cupti, "by library, the most first");
   visit(13, "work", device.work, "`null` without records of what ran");
-  visit(14, "patterns", device.patterns, "by what they save, the most first");
+  visit(24, "late_frees", device.late_frees, "by what they save, the most first");
   visit(15, "other_owners", field::NamedValues{device.other_owners, "owner", "bytes"},
         "with a framework's level, the driver's memory outside segments at the peak, largest first");
   visit(18, "by_value", device.by_value, "`null` where no step has a value");
