@@ -122,7 +122,7 @@ Found Decide(const StackTraits& traits, const SiteLifetime& lifetime, bool host)
 
 Purpose PurposeOf(const StackTraits& traits, const SiteLifetime& lifetime, bool host) {
   const Found found = Decide(traits, lifetime, host);
-  return {found.category, found.category, found.evidence, found.confidence, traits.optimizer};
+  return {found.category, found.category, found.evidence, found.confidence};
 }
 
 }  // namespace vramtrack

@@ -70,8 +70,7 @@ struct Purpose {
   Category category = Category::kOther;
   Category inferred = Category::kOther;  // the built-in category, whatever a user's rules call it
   PurposeEvidence evidence = PurposeEvidence::kNone;
-  double confidence = 0;      // 0 to 1, fixed for each rule; see the table in docs/peaks.md
-  bool in_optimizer = false;  // allocated within an optimizer's step
+  double confidence = 0;  // 0 to 1, fixed for each rule; see the table in docs/peaks.md
 };
 
 // Returns what the allocations of a site are for. `host`: they are host memory, which is either input or pinned.

@@ -85,7 +85,6 @@ TEST(Category, ThePhasesThatItLivesThroughTellWhatNoStackDoes) {
   const Purpose adam = PurposeOf(TraitsOf({Torch("Adam.step", "optim/adam.py"), job}, schema::NODE_NONE), as_parameters,
                                  /*host=*/false);
   EXPECT_EQ(adam.evidence, PurposeEvidence::kSize);
-  EXPECT_TRUE(adam.in_optimizer);
 }
 
 TEST(Category, HostMemoryIsInputOrJustPinned) {

@@ -20,8 +20,8 @@
 #include "analyzer/findings/holders/holder_findings.h"
 #include "analyzer/findings/leaks/leak_findings.h"
 #include "analyzer/findings/peaks/composition_findings.h"
+#include "analyzer/findings/peaks/late_findings.h"
 #include "analyzer/findings/peaks/oom_findings.h"
-#include "analyzer/findings/peaks/pattern_findings.h"
 #include "analyzer/findings/peaks/peak_findings.h"
 #include "analyzer/findings/peaks/peak_lines.h"
 #include "analyzer/findings/peaks/value_findings.h"
@@ -57,7 +57,7 @@ OwnCollectors Collectors(ProcessAnalysis* analysis, const SitePurposes& purposes
   if (analysis->trace().framework_devices() != 0) collectors.push_back(std::make_unique<ReleaseFindings>(analysis));
   collectors.push_back(std::make_unique<PoolFindings>(*analysis));
   if (SleepFindings::AreDue(analysis->ledger())) collectors.push_back(std::make_unique<SleepFindings>(analysis));
-  collectors.push_back(std::make_unique<PatternFindings>(*analysis, purposes));
+  collectors.push_back(std::make_unique<LateFindings>(*analysis, purposes));
   if (!analysis->trace().definitions().names.empty()) {
     collectors.push_back(std::make_unique<RangeFindings>(analysis));
   }

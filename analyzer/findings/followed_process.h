@@ -25,7 +25,7 @@ class FollowedProcess {
 
   // Returns what is found in the trace as it is now. The options must be the same each time.
   // Of a process that runs it is what a report on the same events says of sites, leaks, steps, devices and their
-  // growth; what needs another replay is left out: peaks without a site, timelines, patterns and segments. The newest
+  // growth; what needs another replay is left out: peaks without a site, timelines, late frees and segments. The newest
   // kMarginSeconds are left out as well: their events may not all be in the file yet.
   // Of traces of bounded size, with CUPTI's records or with walks through Python's objects it is the whole report, made
   // anew; of a process that has ended too, made once. The error is one line.

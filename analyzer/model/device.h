@@ -227,7 +227,7 @@ struct ReportDevice {
   uint64_t unattributed_bytes = 0;
   // Driver memory whose allocation only CUPTI saw, by library, largest first.
   std::vector<ReportOnlyCupti> only_cupti;
-  std::vector<ReportPattern> patterns;
+  std::vector<ReportLateFree> late_frees;
   // For a device with a framework level: driver memory outside of segments at the peak, by owner, largest first.
   std::vector<std::pair<std::string, uint64_t>> other_owners;
   // In a job with several processes: the process that these figures are from, and how many processes used a device with
@@ -263,7 +263,7 @@ void Fields(Visitor& visit, ReportDevice& device) {
         "whether the job asked the driver for its free memory. If not, the CUDA context and other processes are in no "
         "figure");
   visit(12, "only_cupti", device.only_cupti, "by library, the most first");
-  visit(14, "patterns", device.patterns, "by what they save, the most first");
+  visit(24, "late_frees", device.late_frees, "by what they save, the most first");
   visit(15, "other_owners", field::NamedValues{device.other_owners, "owner", "bytes"},
         "with a framework's level, the driver's memory outside segments at the peak, largest first");
   visit(18, "by_value", device.by_value, "`null` where no step has a value");

@@ -96,9 +96,6 @@ enum class SizeChange : uint8_t { kLarger, kSame, kSmaller };
 // the first step.
 enum class PeakAge : uint8_t { kThisStep, kRecentSteps, kEarlierSteps, kSetup };
 
-// A way in which an object is live for no use.
-enum class ObjectPattern : uint8_t { kLateFree, kUnusedBetween, kRedundantAllocation };
-
 // In what a rank differs from most others.
 enum class RankFigure : uint8_t { kLeak, kGrowth, kPeak, kEnd, kCategory };
 
@@ -198,10 +195,6 @@ struct EnumNames<SizeChange> {
 template <>
 struct EnumNames<PeakAge> {
   static constexpr const char* kNames[] = {"this_step", "recent_steps", "earlier_steps", "setup"};
-};
-template <>
-struct EnumNames<ObjectPattern> {
-  static constexpr const char* kNames[] = {"late_free", "unused_between", "redundant_allocation"};
 };
 template <>
 struct EnumNames<RankFigure> {

@@ -93,31 +93,20 @@ void Fields(Visitor& visit, ReportPeakSet& set) {
   visit(4, "without", set.without);
 }
 
-struct ReportPattern {
-  ObjectPattern pattern = ObjectPattern::kLateFree;
-  std::string category;
+struct ReportLateFree {
   std::string site;
   uint64_t sites = 0;
-  uint64_t objects = 0;
-  uint64_t bytes = 0;
   uint64_t peak_saved = 0;
-  std::string explanation;
 };
 
 template <>
-inline constexpr const char* kAbout<ReportPattern> =
-    "[Objects that need not be there](peaks.md#objects-that-need-not-be-there), as far as allocations and frees alone "
-    "tell: evidence, no proof";
+inline constexpr const char* kAbout<ReportLateFree> =
+    "[Objects that are freed late](peaks.md#objects-that-are-freed-late), by category";
 template <class Visitor>
-void Fields(Visitor& visit, ReportPattern& pattern) {
-  visit(1, "pattern", pattern.pattern);
-  visit(2, "category", pattern.category);
-  visit(3, "site", field::SiteReference{pattern.site}, "the largest of them; `null` if none is among `sites[]`");
-  visit(4, "sites", pattern.sites, "how many there are");
-  visit(5, "objects", pattern.objects, "that the pattern was seen in");
-  visit(6, "bytes", pattern.bytes, "of them at a time, at most; of redundant allocations all");
-  visit(7, "peak_saved", pattern.peak_saved, "by what the peak would be lower");
-  visit(8, "explanation", pattern.explanation);
+void Fields(Visitor& visit, ReportLateFree& late) {
+  visit(1, "site", field::SiteReference{late.site}, "the largest of them; `null` if none is among `sites[]`");
+  visit(2, "sites", late.sites, "how many there are");
+  visit(3, "peak_saved", late.peak_saved, "by what the peak would be lower");
 }
 
 struct ReportPeakLine {

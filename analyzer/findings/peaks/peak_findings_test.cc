@@ -23,14 +23,6 @@ class Job : public JobBuilder {
   ProcessFindings Find(const AnalyzeOptions& options = {}) { return FindInJob(this, options); }
 };
 
-std::vector<ReportPattern> PatternsOf(const ProcessFindings& findings, ObjectPattern wanted) {
-  std::vector<ReportPattern> found;
-  for (const ReportPattern& pattern : findings.devices[0].patterns) {
-    if (pattern.pattern == wanted) found.push_back(pattern);
-  }
-  return found;
-}
-
 TEST(PeakLines, AddUpToThePeakWhateverIsListed) {
   for (const size_t top : {1, 3, 20}) {
     Job job;
@@ -67,65 +59,7 @@ TEST(PeakLines, AddUpToThePeakWhateverIsListed) {
   }
 }
 
-TEST(Patterns, WhatIsFreedOnlyAfterItsSuccessorWasMadeIsFreedLate) {
-  Job job;
-  job.Allocate(1, 100 * kMiB);
-  JobObject output = {};
-  for (int step = 0; step < 30; ++step) {
-    const JobObject activation = job.Allocate(2, 20 * kMiB);
-    const JobObject next = job.Allocate(3, 8 * kMiB);  // at the peak the one before is there, too
-    if (step > 0) job.Free(output);
-    output = next;
-    job.Free(activation);
-    job.EndStep();
-  }
-  const ProcessFindings findings = job.Find();
-  const std::vector<ReportPattern> late = PatternsOf(findings, ObjectPattern::kLateFree);
-  ASSERT_EQ(late.size(), 1u);
-  EXPECT_EQ(findings.devices[0].peak.live, 136 * kMiB);
-  EXPECT_EQ(late[0].peak_saved, 8 * kMiB) << "128 MiB are left: 100 + 20 + 8";
-  EXPECT_EQ(late[0].bytes, 8 * kMiB);
-  EXPECT_EQ(late[0].objects, 29u);
-  EXPECT_EQ(findings.sites[std::stoul(late[0].site)].bytes_allocated, 30 * 8 * kMiB);
-  EXPECT_TRUE(PatternsOf(findings, ObjectPattern::kUnusedBetween).empty());
-}
-
-TEST(Patterns, WhatIsFreedBeforeItIsMadeAnewLiesIdleBetween) {
-  Job job;
-  job.Allocate(1, 100 * kMiB);
-  JobObject gradient = {};
-  for (int step = 0; step < 30; ++step) {
-    const JobObject activation = job.Allocate(2, 20 * kMiB);  // the peak, with the gradient of the step before
-    if (step > 0) job.Free(gradient);
-    job.Free(activation);
-    gradient = job.Allocate(3, 12 * kMiB);
-    job.EndStep();
-  }
-  const ProcessFindings findings = job.Find();
-  const std::vector<ReportPattern> unused = PatternsOf(findings, ObjectPattern::kUnusedBetween);
-  ASSERT_EQ(unused.size(), 1u);
-  EXPECT_EQ(unused[0].peak_saved, 12 * kMiB);
-  EXPECT_TRUE(PatternsOf(findings, ObjectPattern::kLateFree).empty());
-}
-
-TEST(Patterns, ThePeakMayBeElsewhere) {
-  Job job;
-  job.Allocate(1, 100 * kMiB);
-  JobObject gradient = {};
-  for (int step = 0; step < 30; ++step) {
-    const JobObject activation = job.Allocate(2, 20 * kMiB);
-    if (step > 0) job.Free(gradient);
-    job.Free(activation);
-    gradient = job.Allocate(3, 12 * kMiB);
-    job.Free(job.Allocate(4, 16 * kMiB));  // 128 MiB, whenever the gradient is freed
-    job.EndStep();
-  }
-  const std::vector<ReportPattern> unused = PatternsOf(job.Find(), ObjectPattern::kUnusedBetween);
-  ASSERT_EQ(unused.size(), 1u);
-  EXPECT_EQ(unused[0].peak_saved, 4 * kMiB) << "132 MiB at the peak, and 128 MiB at the next highest";
-}
-
-TEST(Patterns, AFewThatAreFreedLaterThanTheirLikeAreFreedLate) {
+TEST(LateFrees, AFewThatAreFreedLaterThanTheirLikeAreFreedLate) {
   Job job;
   job.Allocate(1, 100 * kMiB);
   JobObject kept = {};
@@ -141,52 +75,18 @@ TEST(Patterns, AFewThatAreFreedLaterThanTheirLikeAreFreedLate) {
   }
   job.Free(kept);
   job.EndStep();
-  const std::vector<ReportPattern> late = PatternsOf(job.Find(), ObjectPattern::kLateFree);
+  const std::vector<ReportLateFree> late = job.Find().devices[0].late_frees;
   ASSERT_EQ(late.size(), 1u);
   EXPECT_EQ(late[0].peak_saved, 10 * kMiB);
 }
 
-TEST(Patterns, ACleanJobHasNone) {
+TEST(LateFrees, ACleanJobHasNone) {
   Job job;
   job.Allocate(1, 100 * kMiB);
   const JobObject buffer = job.Allocate(2, 20 * kMiB);
   for (int step = 0; step < 30; ++step) job.EndStep();
   job.Free(buffer);
-  EXPECT_TRUE(job.Find().devices[0].patterns.empty());
-}
-
-TEST(Patterns, WhatIsFreedBeforeThePeakIsOfNoConcern) {
-  Job job;
-  job.Allocate(1, 100 * kMiB);
-  JobObject gradient = {};
-  for (int step = 0; step < 30; ++step) {
-    if (step > 0) job.Free(gradient);  // zero_grad() at the beginning
-    job.Free(job.Allocate(2, 20 * kMiB));
-    gradient = job.Allocate(3, 12 * kMiB);
-    job.EndStep();
-  }
-  const ProcessFindings findings = job.Find();
-  EXPECT_TRUE(PatternsOf(findings, ObjectPattern::kUnusedBetween).empty());
-  EXPECT_TRUE(PatternsOf(findings, ObjectPattern::kLateFree).empty());
-}
-
-TEST(Patterns, MemoryThatIsAskedForAgainAndAgainCouldBeKept) {
-  Job job;
-  job.Allocate(1, 100 * kMiB);
-  for (int step = 0; step < 30; ++step) {
-    // Two at a time, of about a size: two buffers would do.
-    const JobObject a = job.Allocate(2, 8 * kMiB), b = job.Allocate(3, 8 * kMiB + 4096);
-    job.Free(a);
-    const JobObject c = job.Allocate(4, 8 * kMiB + 8192);
-    job.Free(b);
-    job.Free(c);
-    job.EndStep();
-  }
-  const std::vector<ReportPattern> redundant = PatternsOf(job.Find(), ObjectPattern::kRedundantAllocation);
-  ASSERT_EQ(redundant.size(), 1u);
-  EXPECT_EQ(redundant[0].objects, 29u * 3);
-  EXPECT_EQ(redundant[0].peak_saved, 0u);
-  EXPECT_NE(redundant[0].explanation.find("3 buffers"), std::string::npos) << redundant[0].explanation << ": 100 + 2";
+  EXPECT_TRUE(job.Find().devices[0].late_frees.empty());
 }
 
 TEST(Peaks, WithoutTheLargestTogether) {

@@ -9,7 +9,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/model/answer.h"
@@ -290,19 +289,19 @@ void WriteWithoutSeveral(const Report& report, const ReportDevice& device, Page*
   page->Words(absl::StrCat("the peak would be ", absl::StrJoin(parts, ", ")), kSectionIndent);
 }
 
-void WritePatterns(const Report& report, const SitePlaces& places, const ReportDevice& device, Page* page) {
-  if (device.patterns.empty()) return;
+void WriteLateFrees(const Report& report, const SitePlaces& places, const ReportDevice& device, Page* page) {
+  if (device.late_frees.empty()) return;
   page->Blank();
   page->Line("possible savings:", kSectionIndent);
-  for (const ReportPattern& pattern : device.patterns) {
-    std::string text = absl::StrReplaceAll(NameOf(pattern.pattern), {{"_", " "}});
-    if (pattern.peak_saved > 0) absl::StrAppend(&text, ", saves ", BytesText(pattern.peak_saved), " of the peak");
-    absl::StrAppend(&text, ": ", Printable(pattern.explanation));
-    const ReportSite* site = FindSite(report, pattern.site);
+  for (const ReportLateFree& late : device.late_frees) {
+    std::string text = absl::StrCat("late free, saves ", BytesText(late.peak_saved),
+                                    " of the peak: most objects of these sites are freed within their step, and these "
+                                    "were not, until a later one");
+    const ReportSite* site = FindSite(report, late.site);
     const ReportFrame* frame = site == nullptr ? nullptr : places.Of(*site);
     if (frame != nullptr) {
       absl::StrAppend(&text, "; ", FrameLocation(*frame), FunctionBehindLocation(*frame));
-      if (pattern.sites > 1) absl::StrAppend(&text, " and ", FormatCount(pattern.sites - 1), " more");
+      if (late.sites > 1) absl::StrAppend(&text, " and ", FormatCount(late.sites - 1), " more");
     }
     page->Words(text, kSectionIndent + 2, Paint::kPlain, std::string(kSectionIndent, ' ') + "-");
   }
@@ -467,7 +466,7 @@ void WriteDevices(const Report& report, size_t top, Page* page) {
     WritePeakLines(report, device.index, top, page);
     WriteBesideFramework(report, places, device, page);
     WriteWithoutSeveral(report, device, page);
-    WritePatterns(report, places, device, page);
+    WriteLateFrees(report, places, device, page);
   }
   WriteReleases(report, top, page);
   WriteCards(report, top, page);

@@ -188,23 +188,14 @@ TEST(TextReport, SaysWhatThePeakConsistsOfAndWhatNeedNotBeThere) {
                                 {"optimizer_state", 200 * mib, .9, {}},
                                 {"input", mib, .9, {}},
                                 {"other", 2 * mib, 0, {}}};
-  ReportPattern pattern;
-  pattern.pattern = ObjectPattern::kUnusedBetween;
-  pattern.category = "gradients";
-  pattern.site = "00000001";
-  pattern.sites = 3;
-  pattern.peak_saved = 20 * mib;
-  pattern.explanation = "gradients lie idle";
-  device.patterns = {pattern};
+  device.late_frees = {{"00000001", 3, 20 * mib}};
   device.peak_set.without = {{{report.peak_lines[0].lines[0].site}, 90 * mib},
                              {{report.peak_lines[0].lines[0].site, report.peak_lines[0].lines[1].site}, 80 * mib}};
   const std::string text = Render(report, 120);
   EXPECT_TRUE(Contains(text, "\n  at the peak    300 MiB activations, 200 MiB optimizer state, 3.00 MiB other\n"))
       << text;
   EXPECT_TRUE(Contains(text, "\n  the peak would be 80.0 MiB without the two largest\n")) << text;
-  EXPECT_TRUE(Contains(text, "\n  - unused between, saves 20.0 MiB of the peak: gradients lie idle; testdata/"))
-      << text;
-  EXPECT_TRUE(Contains(text, " and 2\n    more\n")) << text;
+  EXPECT_TRUE(Contains(text, "\n  - late free, saves 20.0 MiB of the peak: most objects of these sites")) << text;
 }
 
 TEST(OomLines, TheAnswerIsALineThatHeldMuch) {

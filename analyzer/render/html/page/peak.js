@@ -57,6 +57,5 @@ export function peakView(report, shown) {
     peak && peak.categories.length ? [h('h2', null, 'What it is for'), shareBar(peak.categories.map((one) => ({label: format.category(one.name), bytes: one.bytes, color: categoryColor(one.name)})), lines.live, 'categories')] : null,
     peak && peak.ages.length ? [h('h2', null, 'How old it is'), shareBar(peak.ages.map((one) => ({label: `${AGES[one.age] ?? one.age} (${format.plural(one.objects, 'object', 'objects')})`, bytes: one.bytes, color: AGE_COLORS[one.age] ?? 'rest'})), lines.live, 'ages')] : null,
     linesTable(report, lines),
-    device && device.patterns.length ? table('Avoidable allocations, as far as allocations and frees show', [{label: 'pattern'}, {label: 'objects', number: true}, {label: 'bytes', number: true}, {label: 'would lower the peak by', number: true}, {label: 'what was seen'}], device.patterns.map((one) => [one.pattern.replaceAll('_', ' '), format.count(one.objects), format.bytes(one.bytes), format.bytes(one.peak_saved), one.explanation])) : null,
   ];
 }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/findings/peaks/late_findings.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr uint32_t kMinSteps = 8;
+constexpr double kMostShare = 0.8;
+
+// What saves less is not worth a line.
+constexpr uint64_t kMinSavedBytes = 1 << 20;
+constexpr uint64_t kMinSavedShare = 100;  // a hundredth of the peak
+
+// Whether most objects are freed within their step, and some are freed later.
+bool SomeAreLate(const SiteHistory& history) {
+  if (history.birth_steps < kMinSteps) return false;
+  // More than the last two steps made: it is meant to stay, or a leak.
+  if (history.live_objects() * history.birth_steps > 2 * history.born_objects) return false;
+  uint64_t died = 0;
+  for (const uint64_t objects : history.completed_lifetimes) died += objects;
+  const uint64_t at_once = history.completed_lifetimes[0];
+  return at_once < died && static_cast<double>(at_once) >= kMostShare * static_cast<double>(died);
+}
+
+// By device and category. None where the job itself does not tell where a step ends.
+std::vector<LateGroup> LateGroups(const ProcessAnalysis& analysis, const SitePurposes& purposes) {
+  const Ledger& ledger = analysis.ledger();
+  const StepSource source = analysis.plan().source;
+  // Where a step ends by the rhythm of allocations alone, it may end amidst what belongs together.
+  if (source == StepSource::kPeriodicity || source == StepSource::kNone) return {};
+  std::map<std::pair<uint32_t, Category>, LateGroup> groups;
+  for (const SiteIndex i : ledger.sites().indices()) {
+    const Site& site = ledger.sites()[i];
+    const Category category = purposes[i].inferred;
+    // Of what is not looked at nothing is said, and input is there ahead of its step for good reasons.
+    if (category == Category::kOther || category == Category::kInput || site.scope == Site::kNoScope) continue;
+    if (!ledger.scopes()[site.scope].is_leading() || !SomeAreLate(analysis.histories().history(i))) continue;
+    if (analysis.verdicts()[i].verdict == Verdict::kCycleGarbage) continue;  // which says it already
+    LateGroup& group = groups[{site.scope, purposes[i].category}];
+    group.scope = site.scope;
+    group.sites.push_back(i);
+  }
+  std::vector<LateGroup> all;
+  for (auto& [key, group] : groups) all.push_back(std::move(group));
+  return all;
+}
+
+// The largest at the peak whose group is in the report; empty if there is none.
+std::string LargestOf(const ProcessAnalysis& analysis, const std::vector<SiteIndex>& sites) {
+  const auto size = [&](SiteIndex site) {
+    const Site& known = analysis.ledger().sites()[site];
+    return std::make_pair(known.bytes_at_peak, known.bytes_allocated);
+  };
+  SiteIndex largest;
+  for (const SiteIndex site : sites) {
+    if (analysis.GroupOf(site) == ProcessAnalysis::kNoGroup) continue;
+    if (largest.is_none() || size(site) > size(largest)) largest = site;
+  }
+  return largest.is_none() ? "" : absl::StrCat(analysis.GroupOf(largest));
+}
+
+}  // namespace
+
+LateFindings::LateFindings(const ProcessAnalysis& analysis, const SitePurposes& purposes)
+    : analysis_(analysis), late_(LateGroups(analysis, purposes), purposes.size()) {}
+
+void LateFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings) {
+  for (ReportDevice& device : findings->devices) {
+    for (const LateGroup& group : late_.groups()) {
+      const Scope& scope = analysis_.ledger().scopes()[group.scope];
+      const uint64_t saved = scope.peak - group.peak;
+      if (scope.device != DeviceIndex(device.index)) continue;
+      if (saved < std::max(kMinSavedBytes, scope.peak / kMinSavedShare)) continue;
+      device.late_frees.push_back({LargestOf(analysis_, group.sites), group.sites.size(), saved});
+    }
+    std::stable_sort(device.late_frees.begin(), device.late_frees.end(),
+                     [](const ReportLateFree& a, const ReportLateFree& b) { return a.peak_saved > b.peak_saved; });
+  }
+}
+
+}  // namespace vramtrack
