@@ -85,9 +85,9 @@ std::string FormatByteRange(double low, double high) {
   return absl::StrCat(InUnit(low, unit), " to ", InUnit(high, unit), " ", kUnits[unit]);
 }
 
-std::string FormatByteInterval(double low, double high, const char* name) {
+std::string FormatByteInterval(double low, double high) {
   if (FormatByteCount(low) == FormatByteCount(high)) return "";
-  return absl::StrCat("95 % ", name, FormatByteRange(low, high));
+  return absl::StrCat("95 % CI ", FormatByteRange(low, high));
 }
 
 }  // namespace vramtrack

@@ -51,9 +51,6 @@ void JobReleases::Add(const JobProcess& process, std::vector<ReportRelease> rele
       place.most = &process;
       place.most_bytes = release.bytes;
       sum.times = std::move(release.times);
-      sum.extra_seconds = release.extra_seconds;
-      sum.extra_low = release.extra_low;
-      sum.extra_high = release.extra_high;
     }
   }
 }

@@ -8,41 +8,21 @@
 namespace vramtrack {
 namespace {
 
+constexpr size_t kResamples = 999;
 // Of the sorted resamples, those that cut off 2.5 % on either side.
 constexpr size_t kLowRank = 24, kHighRank = 974;
 
-}  // namespace
-
-BlockDraws::BlockDraws(size_t values, uint32_t block)
-    : values_(values),
-      length_(std::clamp<size_t>(block, 1, values)),
-      blocks_((values + length_ - 1) / length_),
-      begins_(blocks_) {}
-
 // SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). The standard library's distributions differ between implementations.
-size_t BlockDraws::Below(size_t bound) {
-  state_ += 0x9E3779B97F4A7C15u;
-  uint64_t z = state_;
+size_t Below(size_t bound, uint64_t* state) {
+  *state += 0x9E3779B97F4A7C15u;
+  uint64_t z = *state;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
   z ^= z >> 31;
   return static_cast<size_t>(z % bound);
 }
 
-const std::vector<size_t>& BlockDraws::Next() {
-  for (size_t& begin : begins_) begin = Below(values_);
-  return begins_;
-}
-
-double BlockDraws::widening() const {
-  const double m = static_cast<double>(blocks_);
-  return blocks_ > 1 ? std::sqrt(m / (m - 1)) * (1 + 1.21 / (m - 1)) : 1;
-}
-
-Interval MiddleOf(std::vector<double>* resampled) {
-  std::sort(resampled->begin(), resampled->end());
-  return {(*resampled)[kLowRank], (*resampled)[kHighRank]};
-}
+}  // namespace
 
 Interval BootstrapMean(const std::vector<double>& values, uint32_t block) {
   const size_t n = values.size();
@@ -50,22 +30,28 @@ Interval BootstrapMean(const std::vector<double>& values, uint32_t block) {
   const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
   if (*least == *greatest) return {*least, *least};
 
-  BlockDraws draws(n, block);
-  const size_t length = draws.length();
+  const size_t length = std::clamp<size_t>(block, 1, n), blocks = (n + length - 1) / length;
   // Sums of blocks that wrap around: every value is equally likely to be drawn.
   std::vector<double> prefix(n + length + 1, 0);
   for (size_t i = 0; i < n + length; ++i) prefix[i + 1] = prefix[i] + values[i % n];
   const double mean = prefix[n] / static_cast<double>(n);
 
-  std::vector<double> means(BlockDraws::kResamples);
+  uint64_t state = 0x76726D74;
+  std::vector<double> means(kResamples);
   for (double& resampled : means) {
     double sum = 0;
-    for (const size_t begin : draws.Next()) sum += prefix[begin + length] - prefix[begin];
-    resampled = sum / static_cast<double>(draws.blocks() * length);
+    for (size_t i = 0; i < blocks; ++i) {
+      const size_t begin = Below(n, &state);
+      sum += prefix[begin + length] - prefix[begin];
+    }
+    resampled = sum / static_cast<double>(blocks * length);
   }
-  const Interval middle = MiddleOf(&means);
-  const double widen = draws.widening();
-  return {mean - widen * (mean - middle.low), mean + widen * (middle.high - mean)};
+  std::sort(means.begin(), means.end());
+  // Resampling m blocks measures the spread of m values about their own mean, whose variance is too small by
+  // (m - 1) / m. Its normal quantiles also ignore that the spread is itself an estimate (Student's t, to second order).
+  const auto m = static_cast<double>(blocks);
+  const double widen = blocks > 1 ? std::sqrt(m / (m - 1)) * (1 + 1.21 / (m - 1)) : 1;
+  return {mean - widen * (mean - means[kLowRank]), mean + widen * (means[kHighRank] - mean)};
 }
 
 std::vector<bool> BenjaminiHochberg(const std::vector<double>& p_values, double false_discovery_rate) {

@@ -111,35 +111,19 @@ void Fields(Visitor& visit, ReportOnlyCupti& only) {
 
 // How the peak of a step depends on the value that its mark carries.
 struct ReportValueFit {
-  struct Prediction {
-    double value = 0, bytes = 0, low = 0, high = 0;
-    std::optional<DeviceFit> fits;
-  };
+  // Times the largest value: further than this the line is not followed.
+  static constexpr double kFarthest = 4;
   struct Line {
     double bytes_per_unit = 0, ci_low = 0, ci_high = 0;
-    double fixed_bytes = 0, fixed_low = 0, fixed_high = 0;
+    double fixed_bytes = 0;
     double explained = 0;
-    std::optional<double> bend_value, floor_bytes;
-    std::vector<Prediction> predictions;
-    std::optional<double> limit_bytes, largest_value;
-    bool more_may_fit = false;
+    std::optional<double> bend_value, floor_bytes, largest_value;
   };
   uint64_t steps = 0;
   double least_value = 0, most_value = 0;
   std::optional<Line> line;
   std::string refused;
 };
-
-template <>
-inline constexpr const char* kAbout<ReportValueFit::Prediction> = "What a step of a larger value needs";
-template <class Visitor>
-void Fields(Visitor& visit, ReportValueFit::Prediction& prediction) {
-  visit(1, "value", prediction.value);
-  visit(2, "bytes", prediction.bytes, "the peak of the step");
-  visit(3, "ci", field::Interval{prediction.low, prediction.high}, "95 % prediction interval, of one step");
-  visit(5, "fits", prediction.fits,
-        "whether all of this interval is within `limit_bytes`, or a part of it; `null` if the limit is unknown");
-}
 
 template <>
 inline constexpr const char* kAbout<ReportValueFit::Line> =
@@ -150,22 +134,14 @@ void Fields(Visitor& visit, ReportValueFit::Line& line) {
   visit(1, "bytes_per_unit", line.bytes_per_unit, "bytes for each unit of the value, such as a token");
   visit(2, "bytes_per_unit_ci", field::Interval{line.ci_low, line.ci_high}, "95 % confidence interval");
   visit(4, "fixed_bytes", line.fixed_bytes, "the line at a value of 0");
-  visit(5, "fixed_bytes_ci", field::Interval{line.fixed_low, line.fixed_high}, "95 % confidence interval");
   visit(7, "explained", line.explained,
         "share of the variance of the peaks that the value explains, 0 to 1; what a trend over the steps explains "
         "does not count");
   visit(8, "bend_value", line.bend_value,
         "steps with smaller values peak at `floor_bytes`, whatever their value; `null`: all steps are on the line");
   visit(9, "floor_bytes", line.floor_bytes, "`null` without a bend");
-  visit(10, "predictions", line.predictions, "for 1.25 and 2 times the largest value");
-  visit(11, "limit_bytes", line.limit_bytes,
-        "the most that a step can have live on the device: its size less the CUDA context, other processes and "
-        "fragmentation at the peak; `null` if the size is unknown");
   visit(12, "largest_value", line.largest_value,
-        "the largest value whose prediction interval stays within `limit_bytes`, up to 4 times the largest one so far; "
-        "`null` if the limit is unknown, or if none does");
-  visit(13, "more_may_fit", line.more_may_fit,
-        "`largest_value` is 4 times the largest one so far: larger ones may fit");
+        "the largest value that the device has room for, up to 4 times `most_value`; `null` if its size is unknown");
 }
 
 template <>

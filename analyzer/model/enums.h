@@ -86,9 +86,6 @@ enum class WalkMoment : uint8_t { kGrowth, kOutOfMemory, kRequest, kExit, kInter
 // How the category of a block is known: a walk found the block, or it follows from the block's call stack.
 enum class CategorySource : uint8_t { kWalk, kInferred };
 
-// Whether an interval of bytes is within the memory of a device: all of it, a part of it, nothing of it.
-enum class DeviceFit : uint8_t { kYes, kMaybe, kNo };
-
 // How large the objects of a step are, compared with those of the steps before.
 enum class SizeChange : uint8_t { kLarger, kSame, kSmaller };
 
@@ -183,10 +180,6 @@ struct EnumNames<WalkMoment> {
 template <>
 struct EnumNames<CategorySource> {
   static constexpr const char* kNames[] = {"walk", "inferred"};
-};
-template <>
-struct EnumNames<DeviceFit> {
-  static constexpr const char* kNames[] = {"yes", "maybe", "no"};
 };
 template <>
 struct EnumNames<SizeChange> {

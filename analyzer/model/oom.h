@@ -150,8 +150,6 @@ struct ReportRelease {
   uint64_t processes = 1;
   uint64_t timed = 0;
   double seconds_at_least = 0, seconds_at_most = 0;
-  std::optional<double> extra_seconds = {};
-  double extra_low = 0, extra_high = 0;
 };
 
 template <class Visitor>
@@ -179,13 +177,6 @@ void Fields(Visitor& visit, ReportRelease& release) {
   visit(9, "seconds", field::Interval{release.seconds_at_least, release.seconds_at_most, true, release.timed > 0},
         "in these calls together, at least and at most: a trace knows when each free began, and when the thread's next "
         "event came");
-  visit(11, "extra_seconds", release.extra_seconds,
-        "by how much the step of a call and the step after it took longer, together, than two other steps: segments "
-        "that are allocated again count here. Of the process with most bytes; `null` with fewer than 5 such steps, or "
-        "10 others to compare with");
-  visit(12, "extra_seconds_ci",
-        field::Interval{release.extra_low, release.extra_high, true, release.extra_seconds.has_value()},
-        "95 % confidence interval");
 }
 
 }  // namespace vramtrack

@@ -19,7 +19,7 @@ struct ReportSleepLine {
   Level level = Level::kDriver;
   std::string owner;
   std::vector<ReportFrame> stack;
-  uint64_t first_bytes = 0, last_bytes = 0;
+  uint64_t last_bytes = 0;
   std::optional<double> bytes_per_cycle;
 };
 
@@ -30,37 +30,18 @@ void Fields(Visitor& visit, ReportSleepLine& line) {
   visit(1, "level", field::OneOf{line.level, {Level::kDriver, Level::kFramework}});
   visit(2, "owner", line.owner, "the library that allocated, or the job's own code");
   visit(3, "stack", line.stack, "of the call that allocated; of the largest part if several stacks share the line");
-  visit(4, "first_bytes", line.first_bytes, "held in the first sleep");
   visit(5, "last_bytes", line.last_bytes, "held in the last sleep");
   visit(6, "bytes_per_cycle", line.bytes_per_cycle, "growth from cycle to cycle; `null` with fewer than three cycles");
 }
 
 struct ReportSleep {
-  struct Cycle {
-    double seconds = 0;
-    uint64_t released_bytes = 0;
-    uint64_t held_bytes = 0;
-    uint64_t cached_bytes = 0;
-  };
   uint32_t device = 0;
   uint64_t cycles = 0;
   bool asleep_at_end = false;
-  std::vector<Cycle> times;
+  uint64_t released_bytes = 0, first_bytes = 0, last_bytes = 0;
   std::optional<double> bytes_per_cycle;
-  double ci_low = 0, ci_high = 0;
-  bool has_interval = false;
   std::vector<ReportSleepLine> lines;
 };
-
-template <>
-inline constexpr const char* kAbout<ReportSleep::Cycle> = "One cycle, by the moment before its memory was mapped again";
-template <class Visitor>
-void Fields(Visitor& visit, ReportSleep::Cycle& cycle) {
-  visit(1, "seconds", cycle.seconds, "since the recording began");
-  visit(2, "released_bytes", cycle.released_bytes, "that slept: address space without memory");
-  visit(3, "held_bytes", cycle.held_bytes, "in use on the device at that moment, of all that is known");
-  visit(4, "cached_bytes", cycle.cached_bytes, "part of it: free in a framework's segments");
-}
 
 template <>
 inline constexpr const char* kAbout<ReportSleep> =
@@ -71,12 +52,11 @@ void Fields(Visitor& visit, ReportSleep& sleep) {
   visit(1, "device", sleep.device);
   visit(2, "cycles", sleep.cycles, "complete ones");
   visit(3, "asleep_at_end", sleep.asleep_at_end, "memory was still unmapped when the trace ended");
-  visit(4, "times", sleep.times, "the first thousand cycles");
+  visit(10, "released_bytes", sleep.released_bytes, "that slept in the last cycle: address space without memory");
+  visit(11, "first_bytes", sleep.first_bytes, "in use on the device in the first sleep, of all that is known");
+  visit(12, "last_bytes", sleep.last_bytes, "in the last sleep");
   visit(5, "bytes_per_cycle", sleep.bytes_per_cycle,
-        "growth of `held_bytes` from cycle to cycle; `null` with fewer than three cycles");
-  visit(6, "ci", field::Interval{sleep.ci_low, sleep.ci_high, true, sleep.has_interval},
-        "95 % confidence interval; `null` with fewer than eleven cycles");
-  visit(9, "has_interval", field::Internal{sleep.has_interval});
+        "growth from the second cycle on; `null` with fewer than three cycles");
   visit(8, "lines", sleep.lines, "what lived through the sleep: by growth, then by size in the last sleep");
 }
 

@@ -471,30 +471,12 @@ class Allocator:
 
 
 @dataclasses.dataclass(frozen=True)
-class SleepCycle:
-    """One cycle, by the moment before its memory was mapped again.
-
-    Attributes:
-        seconds: Since the recording began.
-        released_bytes: That slept: address space without memory.
-        held_bytes: In use on the device at that moment, of all that is known.
-        cached_bytes: Part of it: free in a framework's segments.
-    """
-
-    seconds: float | None
-    released_bytes: int
-    held_bytes: int
-    cached_bytes: int
-
-
-@dataclasses.dataclass(frozen=True)
 class SleepLine:
     """A line whose memory a device held while the process slept.
 
     Attributes:
         owner: The library that allocated, or the job's own code.
         stack: Of the call that allocated; of the largest part if several stacks share the line.
-        first_bytes: Held in the first sleep.
         last_bytes: Held in the last sleep.
         bytes_per_cycle: Growth from cycle to cycle; `None` with fewer than three cycles.
     """
@@ -502,7 +484,6 @@ class SleepLine:
     level: str
     owner: str
     stack: tuple[Frame, ...]
-    first_bytes: int
     last_bytes: int
     bytes_per_cycle: float | None
 
@@ -515,18 +496,20 @@ class Sleep:
     Attributes:
         cycles: Complete ones.
         asleep_at_end: Memory was still unmapped when the trace ended.
-        times: The first thousand cycles.
-        bytes_per_cycle: Growth of `held_bytes` from cycle to cycle; `None` with fewer than three cycles.
-        ci: 95 % confidence interval; `None` with fewer than eleven cycles.
+        released_bytes: That slept in the last cycle: address space without memory.
+        first_bytes: In use on the device in the first sleep, of all that is known.
+        last_bytes: In the last sleep.
+        bytes_per_cycle: Growth from the second cycle on; `None` with fewer than three cycles.
         lines: What lived through the sleep: by growth, then by size in the last sleep.
     """
 
     device: int
     cycles: int
     asleep_at_end: bool
-    times: tuple[SleepCycle, ...]
+    released_bytes: int
+    first_bytes: int
+    last_bytes: int
     bytes_per_cycle: float | None
-    ci: tuple[float | None, float | None] | None
     lines: tuple[SleepLine, ...]
 
 
@@ -784,7 +767,7 @@ NESTED: dict[type, dict[str, type]] = {
     Site: {"group": Leak, "kept": Kept, "across": Across, "last_use": LastUse, "first_kernel": FirstKernel, "nvtx_range": NvtxRange, "memory_name": MemoryName, "holder": Holder, "frames": Frame},
     Activities: {"only_cupti": ActivitiesOnlyCupti, "only_hooks": ActivitiesOnlyHooks, "missing": ActivitiesMissing},
     SleepLine: {"stack": Frame},
-    Sleep: {"times": SleepCycle, "lines": SleepLine},
+    Sleep: {"lines": SleepLine},
     RepeatedFree: {"stack": Frame, "first_stack": Frame},
     Process: {"activities": Activities, "allocators": Allocator, "sleeps": Sleep, "repeated_frees": RepeatedFree},
     Steps: {"rounds": StepRounds, "phases": Phase},

@@ -2,48 +2,37 @@
 #include "analyzer/findings/fragmentation/sleep_findings.h"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
+#include <optional>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
-#include "analyzer/leaks/growth.h"
 #include "analyzer/ledger/kind.h"
 
 namespace vramtrack {
 namespace {
 
 constexpr size_t kMaxLines = 100;
-// Growth is a difference of cycles from here on. The first cycle also has what a job allocates once.
-constexpr size_t kFewestCycles = 3;
 
-// What one line held, by cycle.
-struct Line {
-  Level level = Level::kDriver;
-  std::string owner;
-  StackIndex stack = kEmptyStack;
-  uint64_t largest = 0;  // the last bytes of `stack`
-  std::vector<uint64_t> bytes;
-};
-
-// Growth from cycle to cycle: the slope with an interval from eleven cycles on, otherwise the mean.
-std::optional<double> GrowthOf(const std::vector<uint64_t>& bytes, std::optional<FittedGrowth>* fitted) {
-  if (bytes.size() < kFewestCycles) return std::nullopt;
-  *fitted = FitGrowth(SeriesOf(bytes, bytes), 1);
-  if (*fitted) return (*fitted)->bytes_per_step;
-  const double last = static_cast<double>(bytes.back());
-  return (last - static_cast<double>(bytes[1])) / static_cast<double>(bytes.size() - 2);
+// Returns whether `ranges`, which do not overlap, have a byte in [begin, begin + bytes).
+bool Touches(const absl::btree_map<uint64_t, uint64_t>& ranges, uint64_t begin, uint64_t bytes) {
+  auto at = ranges.lower_bound(begin + bytes);
+  if (at == ranges.begin()) return false;
+  --at;
+  return at->first + at->second > begin;
 }
 
-std::vector<uint64_t> EachCycle(const std::vector<std::pair<size_t, uint64_t>>& changes, size_t cycles) {
-  std::vector<uint64_t> bytes(cycles, 0);
-  for (size_t i = 0; i < changes.size(); ++i) {
-    const size_t end = i + 1 < changes.size() ? changes[i + 1].first : cycles;
-    for (size_t cycle = changes[i].first; cycle < end && cycle < cycles; ++cycle) bytes[cycle] = changes[i].second;
+const Scope* ScopeOf(const Ledger& ledger, DeviceIndex device, Level level) {
+  for (const Scope& scope : ledger.scopes()) {
+    if (scope.device == device && (scope.level == Level::kFramework) == (level == Level::kFramework)) return &scope;
   }
-  return bytes;
+  return nullptr;
+}
+
+// From cycle to cycle; the first one also has what a job allocates once.
+std::optional<double> GrowthPerCycle(uint64_t second, uint64_t last, uint64_t cycles) {
+  if (cycles < 3) return std::nullopt;
+  return (static_cast<double>(last) - static_cast<double>(second)) / static_cast<double>(cycles - 2);
 }
 
 }  // namespace
@@ -54,9 +43,100 @@ bool SleepFindings::AreDue(const Ledger& ledger) {
                      [](const Site& site) { return site.key.kind == schema::MAPPING && site.frees > 0; });
 }
 
+void SleepFindings::Unmap(const ReplayAllocation& freed) {
+  const uint64_t address = freed.allocation.address();
+  if (freed.site.key.kind == schema::ADDRESS_RANGE) {
+    // The device of a range of addresses is not that of the memory.
+    for (auto& [index, device] : devices_) {
+      const auto begin = device.unmapped.lower_bound(address);
+      device.unmapped.erase(begin, device.unmapped.lower_bound(address + freed.allocation.bytes));
+    }
+    return;
+  }
+  Device& device = devices_[freed.site.key.device];
+  device.unmapped[address] = freed.allocation.bytes;
+  device.waking = device.looked = false;
+  device.made.clear();
+}
+
+void SleepFindings::Create(const ReplayAllocation& memory) {
+  const auto found = devices_.find(memory.site.key.device);
+  if (found == devices_.end() || found->second.unmapped.empty() || found->second.waking) return;
+  found->second.made[memory.allocation.address()] = {memory.allocation.site, memory.allocation.bytes};
+}
+
+void SleepFindings::Map(const ReplayAllocation& mapping) {
+  const auto found = devices_.find(mapping.site.key.device);
+  if (found == devices_.end()) return;
+  Device& device = found->second;
+  const uint64_t address = mapping.allocation.address(), bytes = mapping.allocation.bytes;
+  const auto at = device.unmapped.find(address);
+  if (at == device.unmapped.end()) return;
+  if (IsInUse(found->first, &device, address, std::max(bytes, at->second))) {
+    // A mapping of another size has none of the blocks that slept: see Segments::AddRange.
+    if (!device.waking) NoteCycle(found->first, mapping.stream, bytes == at->second ? bytes : 0, &device);
+    device.waking = true;
+  }
+  device.unmapped.erase(at);
+}
+
+bool SleepFindings::IsInUse(DeviceIndex index, Device* device, uint64_t address, uint64_t bytes) const {
+  if (ScopeOf(*ledger_, index, Level::kFramework) == nullptr) return true;
+  if (!device->looked) {
+    device->looked = true;
+    device->blocks.clear();
+    device->asleep.clear();
+    ledger_->live().ForEach([&](const LiveAllocation& live) {
+      if (live.device() != index || LevelOf(ledger_->sites()[live.site].key.kind) != Level::kFramework) return;
+      if (!Touches(device->unmapped, live.address(), live.bytes)) return;
+      device->blocks[live.address()] = live.bytes;
+      device->asleep[live.site] += live.bytes;
+    });
+  }
+  return Touches(device->blocks, address, bytes);
+}
+
+void SleepFindings::NoteCycle(DeviceIndex index, uint64_t memory, uint64_t segment_bytes, Device* device) const {
+  // By now the memory that is mapped first has been made, and perhaps all that is to be mapped.
+  SiteBytes hidden = device->asleep;
+  uint64_t held = 0, made = 0;
+  for (const auto& [handle, one] : device->made) {
+    const auto& [site, bytes] = one;
+    made += bytes;
+    const bool mapped = handle == (memory & LiveAllocation::kAddressMask);
+    hidden[site] += bytes - (mapped ? std::min(bytes, segment_bytes) : 0);
+  }
+  if (const Scope* driver = ScopeOf(*ledger_, index, Level::kDriver)) held = driver->pages.reserved() + driver->outside;
+  held -= std::min(held, made);
+
+  ReportSleep& report = device->report;
+  report.last_bytes = held;
+  if (++report.cycles == 1) report.first_bytes = held;
+  report.released_bytes = 0;
+  for (const auto& [address, bytes] : device->unmapped) report.released_bytes += bytes;
+  device->last.clear();
+  for (const SiteIndex i : ledger_->sites().indices()) {
+    const Site& site = ledger_->sites()[i];
+    if (site.scope == Site::kNoScope || ledger_->scopes()[site.scope].device != index) continue;
+    const auto found = hidden.find(i);
+    const uint64_t not_held = site.segment_bytes + (found == hidden.end() ? 0 : found->second);
+    if (site.live_bytes > not_held) device->last[i] = site.live_bytes - not_held;
+  }
+  if (report.cycles == 2) {
+    device->second = device->last;
+    device->second_bytes = held;
+  }
+}
+
 void SleepFindings::Describe(const Replay& replay, ProcessFindings* findings) {
-  for (const auto& [device, sleeps] : sleeps_.devices()) {
-    findings->process.sleeps.push_back(DescribeSleeps(replay, device, sleeps));
+  for (auto& [index, device] : devices_) {
+    ReportSleep& report = device.report;
+    if (report.cycles == 0) continue;
+    report.device = index.value();
+    report.asleep_at_end = !device.unmapped.empty() && !device.waking;
+    report.bytes_per_cycle = GrowthPerCycle(device.second_bytes, report.last_bytes, report.cycles);
+    DescribeLines(replay, &device);
+    findings->process.sleeps.push_back(std::move(report));
   }
   for (const auto& [key, count] : repeated_.counts()) {
     findings->process.repeated_frees.push_back({KindName(key.kind), key.device.value(), count,
@@ -67,63 +147,49 @@ void SleepFindings::Describe(const Replay& replay, ProcessFindings* findings) {
                    [](const auto& a, const auto& b) { return a.count > b.count; });
 }
 
-ReportSleep SleepFindings::DescribeSleeps(const Replay& replay, DeviceIndex device, const DeviceSleeps& sleeps) {
-  ReportSleep report;
-  report.device = device.value();
-  report.cycles = sleeps.count;
-  report.asleep_at_end = sleeps.asleep;
-  std::vector<uint64_t> held;
-  for (const SleepCycle& cycle : sleeps.cycles) {
-    report.times.push_back({analysis_.trace().clock().Seconds(cycle.ticks), cycle.released, cycle.held, cycle.cached});
-    held.push_back(cycle.held);
-  }
-  std::optional<FittedGrowth> fitted;
-  report.bytes_per_cycle = GrowthOf(held, &fitted);
-  if (fitted)
-    std::tie(report.has_interval, report.ci_low, report.ci_high) = std::tuple(true, fitted->ci_low, fitted->ci_high);
-
+void SleepFindings::DescribeLines(const Replay& replay, Device* device) {
+  struct Line {
+    ReportSleepLine shown;
+    uint64_t second = 0, largest = 0;  // largest: of the stack that is shown
+  };
   // Stacks that a reader cannot tell apart are one line.
   std::map<std::tuple<Level, std::string, std::string, std::string, uint64_t>, Line> lines;
-  const Sites& sites = replay.ledger->sites();
-  for (const SiteIndex i : sites.indices()) {
-    const auto found = sleeps.held.find(i);
-    if (found == sleeps.held.end()) continue;
-    const SiteKey& key = sites[i].key;
-    const std::vector<uint64_t> bytes = EachCycle(found->second, sleeps.cycles.size());
-    const std::vector<ReportFrame> frames = analysis_.shown().Frames(key.stack);
+  SiteBytes either = device->last;
+  either.insert(device->second.begin(), device->second.end());
+  const auto bytes_of = [](const SiteBytes& sites, SiteIndex site) {
+    const auto found = sites.find(site);
+    return found == sites.end() ? 0 : found->second;
+  };
+  for (const auto& [site, unused] : either) {
+    const SiteKey& key = replay.ledger->sites()[site].key;
+    std::vector<ReportFrame> frames = analysis_.shown().Frames(key.stack);
     const size_t named = NamingFrame(frames, 0);
     const ReportFrame place = named < frames.size() ? frames[named] : ReportFrame();
     const std::string owner = analysis_.symbolizer().Owner(key.stack);
     Line& line = lines[{LevelOf(key.kind), owner, place.file.empty() ? place.module : place.file, place.function,
                         place.line != 0 ? place.line : place.offset}];
-    if (line.bytes.empty()) line.bytes.resize(bytes.size());
-    if (line.stack == kEmptyStack || bytes.back() > line.largest) {
-      line.stack = key.stack;
-      line.largest = bytes.back();
+    const uint64_t last = bytes_of(device->last, site);
+    line.shown.level = LevelOf(key.kind);
+    line.shown.owner = owner;
+    line.shown.last_bytes += last;
+    line.second += bytes_of(device->second, site);
+    if (last > line.largest) {
+      line.largest = last;
+      line.shown.stack = std::move(frames);
     }
-    line.level = LevelOf(key.kind);
-    line.owner = owner;
-    for (size_t cycle = 0; cycle < bytes.size(); ++cycle) line.bytes[cycle] += bytes[cycle];
   }
-  for (const auto& [key, line] : lines) {
-    if (line.bytes.front() == 0 && line.bytes.back() == 0) continue;
-    ReportSleepLine shown;
-    shown.level = line.level;
-    shown.owner = line.owner;
-    shown.stack = analysis_.shown().Frames(line.stack);
-    shown.first_bytes = line.bytes.front();
-    shown.last_bytes = line.bytes.back();
-    std::optional<FittedGrowth> of_line;
-    shown.bytes_per_cycle = GrowthOf(line.bytes, &of_line);
-    report.lines.push_back(std::move(shown));
+  std::vector<ReportSleepLine>& shown = device->report.lines;
+  for (auto& [key, line] : lines) {
+    if (line.shown.last_bytes == 0) continue;
+    line.shown.bytes_per_cycle = GrowthPerCycle(line.second, line.shown.last_bytes, device->report.cycles);
+    shown.push_back(std::move(line.shown));
   }
-  std::stable_sort(report.lines.begin(), report.lines.end(), [](const ReportSleepLine& a, const ReportSleepLine& b) {
+  std::stable_sort(shown.begin(), shown.end(), [](const ReportSleepLine& a, const ReportSleepLine& b) {
     const double a_growth = std::max(0.0, a.bytes_per_cycle.value_or(0));
     const double b_growth = std::max(0.0, b.bytes_per_cycle.value_or(0));
     return std::tie(a_growth, a.last_bytes) > std::tie(b_growth, b.last_bytes);
   });
-  if (report.lines.size() > kMaxLines) report.lines.resize(kMaxLines);
-  return report;
+  if (shown.size() > kMaxLines) shown.resize(kMaxLines);
 }
 
 }  // namespace vramtrack

@@ -67,25 +67,20 @@ TEST(SleepFindings, SayWhatGrowsFromCycleToCycle) {
     const ReportSleep& sleep = findings.process.sleeps[0];
     EXPECT_EQ(sleep.cycles, 5u);
     EXPECT_FALSE(sleep.asleep_at_end);
-    ASSERT_EQ(sleep.times.size(), 5u);
-    for (uint64_t i = 0; i < 5; ++i) {
-      EXPECT_EQ(sleep.times[i].released_bytes, 64 * kMiB);
-      EXPECT_EQ(sleep.times[i].held_bytes, (i + 1) * 4 * kMiB);
-      EXPECT_EQ(sleep.times[i].cached_bytes, 0u);
-    }
+    EXPECT_EQ(sleep.released_bytes, 64 * kMiB);
+    EXPECT_EQ(sleep.first_bytes, 4 * kMiB);
+    EXPECT_EQ(sleep.last_bytes, 20 * kMiB);
     ASSERT_TRUE(sleep.bytes_per_cycle.has_value());
     EXPECT_DOUBLE_EQ(*sleep.bytes_per_cycle, 4.0 * kMiB);
-    EXPECT_FALSE(sleep.has_interval);
     ASSERT_EQ(sleep.lines.size(), 1u);
     EXPECT_EQ(sleep.lines[0].level, Level::kDriver);
-    EXPECT_EQ(sleep.lines[0].first_bytes, 4 * kMiB);
     EXPECT_EQ(sleep.lines[0].last_bytes, 20 * kMiB);
     EXPECT_DOUBLE_EQ(sleep.lines[0].bytes_per_cycle.value_or(0), 4.0 * kMiB);
     EXPECT_TRUE(findings.process.repeated_frees.empty());
   }
 }
 
-TEST(SleepFindings, CountBlocksAndWhatIsFreeInSegments) {
+TEST(SleepFindings, CountBlocksAndSegments) {
   Server server(/*with_blocks=*/true);
   for (uint64_t cycle = 0; cycle < 20; ++cycle) {
     if (cycle == 0) server.Keep(10 * kMiB);
@@ -100,10 +95,8 @@ TEST(SleepFindings, CountBlocksAndWhatIsFreeInSegments) {
   const ReportSleep& sleep = findings.process.sleeps[0];
   EXPECT_EQ(sleep.cycles, 20u);
   EXPECT_TRUE(sleep.asleep_at_end);
-  EXPECT_EQ(sleep.times[19].held_bytes, (10 + 20 * 4) * kMiB);
-  EXPECT_EQ(sleep.times[19].cached_bytes, 20 * 2 * kMiB);
+  EXPECT_EQ(sleep.last_bytes, (10 + 20 * 4) * kMiB);
   EXPECT_DOUBLE_EQ(sleep.bytes_per_cycle.value_or(0), 4.0 * kMiB);
-  EXPECT_TRUE(sleep.has_interval);
   ASSERT_EQ(sleep.lines.size(), 2u);
   EXPECT_EQ(sleep.lines[0].level, Level::kFramework);
   EXPECT_EQ(sleep.lines[0].last_bytes, 40 * kMiB);
@@ -126,9 +119,8 @@ TEST(SleepFindings, MemoryOfTheLineThatWakesButDoesNotSleepIsHeld) {
     const ProcessFindings findings = server.Find();
     ASSERT_EQ(findings.process.sleeps.size(), 1u);
     const ReportSleep& sleep = findings.process.sleeps[0];
-    ASSERT_EQ(sleep.times.size(), 3u);
-    EXPECT_EQ(sleep.times[2].held_bytes, 8 * kMiB);
-    EXPECT_EQ(sleep.times[2].cached_bytes, 0u);
+    EXPECT_EQ(sleep.cycles, 3u);
+    EXPECT_EQ(sleep.last_bytes, 8 * kMiB);
     ASSERT_EQ(sleep.lines.size(), 1u);
     EXPECT_EQ(sleep.lines[0].last_bytes, 8 * kMiB);
   }

@@ -240,9 +240,6 @@ Report NoLeakSample() {
   line.explained = 0.999;
   line.bend_value = 648;
   line.floor_bytes = 223.0 * kMiB;
-  line.predictions = {{2460, 454.0 * kMiB, 447.0 * kMiB, 460.0 * kMiB, DeviceFit::kYes},
-                      {3936, 642.0 * kMiB, 626.0 * kMiB, 648.0 * kMiB, DeviceFit::kMaybe}};
-  line.limit_bytes = 640.0 * kMiB;
   line.largest_value = 3700;
   device.by_value = ReportValueFit{35, 128, 1968, line, ""};
   device.suggested_limit = ReportSuggestedLimit{72 * kGiB, 8 * kGiB, 5 * kGiB, 6 * kGiB, kGiB, kGiB, 0, 42, ""};

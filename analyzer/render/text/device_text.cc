@@ -325,7 +325,11 @@ void WriteReleases(const Report& report, size_t top, Page* page) {
       absl::StrAppend(&text, "  ", FrameLocation(release.stack[frame]), FunctionBehindLocation(release.stack[frame]));
     }
     page->Words(text, kSectionIndent);
-    if (const std::string time = ReleaseTimeText(release); !time.empty()) page->Words(time, 2 * kSectionIndent);
+    if (release.timed > 0) {
+      page->Words(absl::StrCat(FormatSeconds(release.seconds_at_least), " to ", FormatSeconds(release.seconds_at_most),
+                               " in ", Plural(release.timed, "call", "calls")),
+                  2 * kSectionIndent);
+    }
   }
 }
 

@@ -7,14 +7,11 @@
 #include <string>
 
 #include "analyzer/model/device.h"
-#include "analyzer/model/oom.h"
 
 namespace vramtrack {
 
 std::string ValueFitText(const ReportValueFit& fit);
 std::string SuggestedLimitText(const ReportDevice& device);
-// Returns how much time calls of empty_cache() cost; empty if it is unknown.
-std::string ReleaseTimeText(const ReportRelease& release);
 
 }  // namespace vramtrack
 

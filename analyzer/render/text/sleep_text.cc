@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -25,56 +24,29 @@ std::string Place(const std::vector<ReportFrame>& stack) {
   return absl::StrCat(FrameLocation(frame), FunctionBehindLocation(frame));
 }
 
-std::string Range(const ReportSleep& sleep, uint64_t ReportSleep::Cycle::*field) {
-  uint64_t least = sleep.times.front().*field, most = least;
-  for (const ReportSleep::Cycle& cycle : sleep.times) {
-    least = std::min(least, cycle.*field);
-    most = std::max(most, cycle.*field);
-  }
-  return least == most ? BytesText(most) : absl::StrCat(BytesText(least), " to ", BytesText(most));
-}
-
-std::string Growth(const ReportSleep& sleep) {
-  if (!sleep.bytes_per_cycle) return "";
-  std::string text =
-      absl::StrCat(", ", *sleep.bytes_per_cycle < 0 ? "" : "+", FormatByteCount(*sleep.bytes_per_cycle), " per cycle");
-  if (sleep.has_interval && sleep.ci_low < sleep.ci_high) {
-    absl::StrAppend(&text, " (95 % CI ", FormatByteCount(sleep.ci_low), " to ", FormatByteCount(sleep.ci_high), ")");
-  }
-  return text;
+// ", +4.00 MiB per cycle"; nothing where it is not known.
+std::string PerCycle(const std::optional<double>& growth) {
+  return growth ? absl::StrCat(", ", *growth < 0 ? "" : "+", FormatByteCount(*growth), " per cycle") : "";
 }
 
 void WriteSleep(const ReportSleep& sleep, const std::string& of, size_t top, Page* page) {
-  if (sleep.times.empty()) return;
   page->Section(absl::StrCat("Sleep and wake on device ", sleep.device, of));
-  page->Words(
-      absl::StrCat(FormatCount(sleep.cycles), sleep.cycles == 1 ? " cycle" : " cycles", ", each releases ",
-                   Range(sleep, &ReportSleep::Cycle::released_bytes), sleep.asleep_at_end ? "; asleep at the end" : ""),
-      kSectionIndent);
-  const ReportSleep::Cycle& first = sleep.times.front();
-  const ReportSleep::Cycle& last = sleep.times.back();
-  std::string held = absl::StrCat("in use while asleep: ", BytesText(first.held_bytes));
-  if (sleep.times.size() > 1)
-    absl::StrAppend(&held, " in the first cycle, ", BytesText(last.held_bytes), " in the last");
-  page->Words(absl::StrCat(held, Growth(sleep)), kSectionIndent);
+  page->Words(absl::StrCat(Plural(sleep.cycles, "cycle", "cycles"), ", the last one released ",
+                           BytesText(sleep.released_bytes), sleep.asleep_at_end ? "; asleep at the end" : ""),
+              kSectionIndent);
+  page->Words(absl::StrCat("in use while asleep: ", BytesText(sleep.first_bytes), " in the first cycle, ",
+                           BytesText(sleep.last_bytes), " in the last", PerCycle(sleep.bytes_per_cycle)),
+              kSectionIndent);
   page->Line("what lived through the last sleep:", kSectionIndent);
   for (size_t i = 0; i < sleep.lines.size() && i < top; ++i) {
     const ReportSleepLine& line = sleep.lines[i];
     std::string text = absl::StrCat(BytesText(line.last_bytes), "  ", Place(line.stack));
     if (line.level == Level::kDriver && !line.owner.empty()) absl::StrAppend(&text, "  (of ", line.owner, ")");
-    if (line.bytes_per_cycle.value_or(0) >= kBytesThatMatter) {
-      absl::StrAppend(&text, ", +", FormatByteCount(*line.bytes_per_cycle), " per cycle");
-    }
+    if (line.bytes_per_cycle.value_or(0) >= kBytesThatMatter) absl::StrAppend(&text, PerCycle(line.bytes_per_cycle));
     page->Words(Printable(text), 2 * kSectionIndent);
   }
   if (sleep.lines.size() > top) {
     page->Line(absl::StrCat(FormatCount(sleep.lines.size() - top), " more lines"), 2 * kSectionIndent);
-  }
-  if (last.cached_bytes > 0) {
-    page->Words(absl::StrCat(BytesText(last.cached_bytes),
-                             "  free in the framework's segments: empty_cache() before the "
-                             "sleep returns what it can"),
-                2 * kSectionIndent);
   }
 }
 
