@@ -52,6 +52,16 @@ TEST(Blame, SkipsTheWrapperThatCleanSitesUseToo) {
   EXPECT_EQ(blame.Blame(leak), 2u);
 }
 
+TEST(Blame, CodeOfNoFileIsNobodys) {
+  ReportFrame generated;
+  generated.function = "unknown code";
+  const std::vector<ReportFrame> leak = {At("newBuffer", 5), generated, At("main", 7)};
+  BlameFinder blame;
+  blame.AddLeak(leak);
+  AddClean({{At("newBuffer", 5)}, {At("other", 9)}}, &blame);
+  EXPECT_EQ(blame.Blame(leak), 2u);
+}
+
 TEST(Blame, ATemplateIsOneWrapperForAllItsTypes) {
   const std::vector<ReportFrame> leak = {At("int* device_new<int>(unsigned long)", 8), At("energy", 20),
                                          At("main", 30)};

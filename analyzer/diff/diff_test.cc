@@ -290,6 +290,11 @@ TEST(Diff, OfAJobComparesByRank) {
   ASSERT_EQ(leaky->added.size(), 1u);
   EXPECT_EQ(leaky->added[0].new_value, 2.0 * kMiB);
   EXPECT_EQ(leaky->warnings.size(), 1u);  // rank 1 has no counterpart
+  EXPECT_EQ(leaky->next.incomplete, leaky->warnings[0]);
+  EXPECT_EQ(same->next.incomplete, "");
+  std::vector<std::string> damaged = ranks(0, {0, 1, 2});
+  damaged.push_back(folder.Write("no trace"));
+  EXPECT_NE(Diff(damaged, ranks(0, {0, 1, 2}))->base.incomplete, "");
 }
 
 TEST(Diff, GivesTheSameBytes) {

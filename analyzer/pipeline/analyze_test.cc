@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "analyzer/base/testing/test_folder.h"
+#include "analyzer/model/answer.h"
+#include "analyzer/pipeline/analyze.h"
 #include "analyzer/render/json/json.h"
 #include "proto/job_builder.h"
 
@@ -92,6 +94,44 @@ TEST(Analyze, FindsTheLeakAndItsRate) {
   EXPECT_EQ(device.growth->bytes_per_step, 4.0 * kMiB);
   ASSERT_TRUE(device.growth->steps_to_oom.has_value());
   EXPECT_NEAR(*device.growth->steps_to_oom, (1024 - 372) / 4.0, 6);
+}
+
+// Steps that free all that they take.
+std::string SoundJob() {
+  JobBuilder job({{"./train"}, 2, 77, "/nowhere/bin/train"});
+  job.Device(1024 * kMiB);
+  for (const uint32_t stack : {1, 2}) job.DefineNative(stack, {Job::kCode + 0x100 * stack});
+  job.Allocate(1, 100 * kMiB);
+  for (int step = 0; step < 300; ++step) {
+    for (int i = 0; i < 20; ++i) job.Free(job.AllocateAt(2, kScratch, 32 * kMiB));
+    job.EndStep();
+  }
+  return job.Finish();
+}
+
+// What is missing may have the leak.
+TEST(Analyze, NoLeakNeedsACompleteRecord) {
+  const std::string sound = SoundJob();
+  const Report whole = ReportOn({sound});
+  EXPECT_EQ(AnswerOf(whole), Answer::kNoLeak);
+  const Report without = ReportOn({sound, "no trace"});
+  EXPECT_EQ(AnswerOf(without), Answer::kNotEnough);
+  ASSERT_FALSE(without.reasons.empty());
+  EXPECT_EQ(without.reasons[0].id, "incomplete");
+  size_t damaged = 0;
+  for (size_t part = 1; part < 40; ++part) {
+    std::string flipped = sound, cut = sound;
+    flipped[sound.size() * part / 40] ^= 1;
+    cut.resize(sound.size() * part / 40);
+    for (const std::string& trace : {flipped, cut}) {
+      TestFolder folder;
+      const absl::StatusOr<Report> report = Analyze({folder.Write(trace)}, {});
+      if (!report.ok() || report->processes[0].events == whole.processes[0].events) continue;
+      ++damaged;
+      EXPECT_NE(AnswerOf(*report), Answer::kNoLeak) << part << ": " << report->processes[0].events << " events";
+    }
+  }
+  EXPECT_GT(damaged, 20u);
 }
 
 TEST(Analyze, WhatElseIsAllocatedAtALeaksOwnPlaceDoesNotClearIt) {

@@ -148,6 +148,12 @@ TEST_F(ModuleWithoutBuildIdTest, AFileThatWasWrittenSinceIsNotThoughItsCodeIsThe
   EXPECT_EQ(LocateModule(module_, search_).refused_path, path_);
 }
 
+TEST_F(ModuleWithoutBuildIdTest, TheRecordedFileIsNoCopyByAnotherPath) {
+  WriteLater(path_);
+  search_.search_paths = {folder_ + "/./bin"};
+  EXPECT_EQ(Found(), "");
+}
+
 TEST_F(ModuleWithoutBuildIdTest, ACopyHasAnyTimeAndMayBeStripped) {
   const std::string copy = WriteFile(folder_ + "/copies/shapes", ReadFile(path_));
   WriteLater(copy);

@@ -107,6 +107,26 @@ def killed(test, *words):
         program.end()
 
 
+def stopped_meanwhile(test):
+    """A SIGSTOP that comes while a thread is changed stops the program, as it would without attach."""
+    for _ in range(10):
+        program = Program(test, "arithmetic")
+        pid = program.process.pid
+        attach = subprocess.Popen([test.vramtrack, "attach", str(pid), "-o", os.path.join(test.folder, "stopped")],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=test.environment)
+        time.sleep(random.uniform(0, 2 * test.attach_s))
+        os.kill(pid, signal.SIGSTOP)
+        wait_for(lambda: state_of(pid) == "T", "the stop was lost")
+        os.kill(pid, signal.SIGCONT)
+        attach.wait(timeout=HANGS)
+        program.end()
+
+
+def state_of(pid):
+    with open("/proc/%d/stat" % pid) as file:
+        return file.read().rsplit(") ", 1)[1][0]
+
+
 def wait_for(condition, what):
     end = time.monotonic() + HANGS
     while not condition():
@@ -584,6 +604,7 @@ def main():
               ("arithmetic",), ("device_loop",)] + [("blocked_call", call) for call in CALLS]]
     cases += [("killed " + " ".join(words), lambda words=words: killed(test, *words)) for words in
               [("device_loop",), ("signal_storm",), ("arithmetic",)] + [("blocked_call", call) for call in CALLS]]
+    cases += [("stopped_meanwhile", lambda: stopped_meanwhile(test))]
     cases += [("ends_meanwhile", lambda: ends_meanwhile(test)), ("twice", lambda: twice(test))]
     once = [device_loop, stop_and_start, leaves, viewed, dormant, traced_by_another, refused, sandboxes, of_32_bits,
             without_first_thread, namespaces, other_root]
