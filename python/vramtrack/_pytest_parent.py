@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import pickle
 import re
@@ -123,8 +124,11 @@ def _reports_of(item: pytest.Item) -> Iterator[pytest.TestReport]:
 
 
 def _run_in_group(command: list[str], **options: Any) -> tuple[int, str]:
-    """Runs `command` in a process group of its own, of which nothing is left behind when this is interrupted."""
-    process = subprocess.Popen(command, start_new_session=True, **options)
+    """Runs `command` in a process group of its own, which ends when this is interrupted, or when pytest ends, as by
+    `os._exit` of pytest-timeout's thread."""
+    prctl, set_death_signal = ctypes.CDLL(None).prctl, 1
+    process = subprocess.Popen(command, start_new_session=True,
+                               preexec_fn=lambda: prctl(set_death_signal, signal.SIGTERM), **options)
     try:
         said = process.communicate()[0]
     except BaseException:

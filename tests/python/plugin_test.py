@@ -3,9 +3,11 @@
 pass, and everything else that a test can do is as without it."""
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree
 
@@ -13,6 +15,30 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PROJECT = os.path.join(HERE, "sample_project")
 PACKAGE = os.path.join(os.path.dirname(os.path.dirname(HERE)), "python")
 MOST_LINES = 10  # of a finding
+
+
+WAITS = """
+import os, time, pytest
+
+@pytest.mark.limit_vram_leaks("0 B/step")
+def test_waits():
+    with open("new", "w") as file:
+        file.write(str(os.getpid()))
+    os.rename("new", "pid")
+    time.sleep(600)
+"""
+# As the thread of pytest-timeout does.
+ENDS = """
+import os, threading, time, pytest
+
+def end():
+    while not os.path.exists("pid"):
+        time.sleep(0.05)
+    os._exit(9)
+
+threading.Thread(target=end, daemon=True).start()
+pytest.main(["-p", "vramtrack.pytest_plugin", "-p", "no:cacheprovider", "test_waits.py"])
+"""
 
 
 class Session:
@@ -103,6 +129,22 @@ class PluginTest(unittest.TestCase):
             self.assertIn("the whole report: vramtrack report " + os.path.join(folder, kept[0]),
                           session.text("test_leak_failed"))
         self.assertOutcomes(Session(*few, "--no-vramtrack"), dict(expected, test_leak_failed="passed"))
+
+    def test_ends_with_pytest(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "test_waits.py"), "w") as file:
+                file.write(WAITS)
+            ended = subprocess.run([sys.executable, "-c", ENDS], cwd=folder, env=dict(os.environ, PYTHONPATH=PACKAGE),
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300)
+            self.assertEqual(ended.returncode, 9)
+            with open(os.path.join(folder, "pid")) as file:
+                pid = int(file.read())
+            for _ in range(1000):
+                if not os.path.exists("/proc/%d" % pid):
+                    return
+                time.sleep(0.05)
+            os.kill(pid, signal.SIGKILL)
+            self.fail("the test's process is still there")
 
     def test_no_program(self):
         session = Session("test_corners.py", "-k", "test_no_leak or test_unmarked", VRAMTRACK_PROGRAM="/no/vramtrack")
