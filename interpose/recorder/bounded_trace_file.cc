@@ -14,6 +14,9 @@ namespace {
 
 // The part of a generation that its checkpoint may take.
 constexpr uint64_t kCheckpointEighths = 7;
+// Definitions may take a generation's bytes over this, so that its checkpoint, which has them all and a sum for each,
+// fits.
+constexpr uint64_t kMostDefinitions = 3;
 // Activities may take the generation's bytes over this.
 constexpr uint64_t kActivityShare = 4;
 // A walk may take the file's bytes over this.
@@ -68,6 +71,8 @@ bool TraceFile::AppendBounded(uint8_t* frame, size_t bytes, const JournalView& v
     SetGeneration(frame, bytes, schema::trace_field::blocks, b.generation);
   }
   events_ += summary.events;
+  b.definition_bytes += summary.definition_bytes;
+  if (kMostDefinitions * b.definition_bytes > GenerationBytes()) crowded_.store(true, std::memory_order_relaxed);
   if (!b.past.Add(view, summary.events, frame + summary.definitions_offset, summary.definition_bytes)) {
     Stop(schema::STOP_OUT_OF_MEMORY);
   }

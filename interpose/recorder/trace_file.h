@@ -72,6 +72,8 @@ class TraceFile {
   // Ends recording; the contents of the file are kept. Only the first reason is recorded.
   void Stop(schema::StopReason reason);
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
+  // Returns whether definitions take so much of a bounded file that no more stacks may be defined. Thread-safe.
+  bool crowded() const { return crowded_.load(std::memory_order_relaxed); }
 
   // After STOP_FILE_TAKEN, returns why the file could not be reopened by its name, as -errno; 0 if the name now refers
   // to another file.
@@ -99,6 +101,7 @@ class TraceFile {
     FoldedPast past;
     uint32_t generation;
     uint64_t generation_bytes, activity_bytes, journal_bytes;
+    uint64_t definition_bytes;     // of all blocks; checkpoints repeat them
     uint64_t walk_bytes[2];        // of the walks that are kept
     uint32_t walks;                // begun
     uint64_t pairs_at_checkpoint;  // folded pairs when this generation began
@@ -151,7 +154,7 @@ class TraceFile {
   uint64_t end_, max_bytes_, events_, last_index_;
   size_t index_entries_;
   bool finished_;
-  std::atomic<bool> stopped_;
+  std::atomic<bool> stopped_, crowded_;
   HostReadings host_readings_;
   std::atomic<uint64_t>* counters_;
   Bounded* bounded_;

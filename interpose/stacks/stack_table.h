@@ -29,14 +29,15 @@ struct StackWords {
 // memory is an empty table.
 class StackTable {
  public:
-  // Returns the number of the stack, which is at least 1, or 0 if the stack could not be recorded. For a new stack it
-  // calls `define(number)` before any thread gets the number; this must define the stack in the trace and return
-  // whether it succeeded. Two threads that find a new stack at the same time may define it twice, with different
-  // numbers.
+  // Returns the number of the stack, which is at least 1, or 0 if the stack could not be recorded or the trace has no
+  // room for more. For a new stack it calls `define(number)` before any thread gets the number; this must define the
+  // stack in the trace and return whether it succeeded. Two threads that find a new stack at the same time may define
+  // it twice, with different numbers.
   template <typename Define>
   uint32_t Intern(const StackWords& stack, Lane* lane, Define define) {
     uint64_t key;
     if (const uint32_t known = Find(stack, &key)) return known;
+    if (lane->file().crowded()) return 0;
     Entry* entry = NewEntry(stack);
     if (entry == nullptr || !define(entry->id)) return 0;
     Publish(key, entry, lane);
@@ -47,6 +48,7 @@ class StackTable {
   template <typename Define>
   uint32_t Intern(uint64_t word, Lane* lane, Define define) {
     if (const uint64_t known = by_word_.Find(word)) return static_cast<uint32_t>(known);
+    if (lane->file().crowded()) return 0;
     const uint32_t number = NextNumber();
     if (!define(number)) return 0;
     by_word_.Insert(word, number);

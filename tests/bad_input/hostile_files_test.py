@@ -93,9 +93,9 @@ class HostileFilesTest(unittest.TestCase):
         os.mkdir("job")
         os.rename("good.vtrace", "job/good.vtrace")
         os.mkfifo("job/a.vtrace")
-        for arguments in (["report", "job"], ["check", "job"]):
-            code, out, errors = self.run_command(*arguments)
-            self.assertEqual((code, errors), (0, ""))
+        for command, expected in (("report", 0), ("check", 3)):  # the leak may be in what is left out
+            code, out, errors = self.run_command(command, "job")
+            self.assertEqual((code, errors), (expected, ""))
             self.assertIn("left out: job/a.vtrace: is a FIFO", " ".join(out.split()))
         for arguments in (["info", "job"], ["dump", "job"], ["export", "job", "--to", "csv"]):
             code, _, errors = self.run_command(*arguments)

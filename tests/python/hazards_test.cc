@@ -127,6 +127,19 @@ TEST_P(HazardsTest, DefinitionsOutliveTheirBlocks) {
   for (uint64_t i = 0; i < 20; ++i) ExpectFrames(trace, 100 + i, {"keep_" + std::to_string(i), "<module>"});
 }
 
+// Those for which there is no room are left out; what comes later is recorded.
+TEST_P(HazardsTest, NamesWithoutEndDoNotEndABoundedTrace) {
+  RunOptions options;
+  options.environment["VRAMTRACK_MAX_BYTES"] = "1M";
+  const RunResult run = RunProgram(
+      GetParam().path, {DataPath("tests/python/programs/many_names.py"), Data("SIMCUDA"), Data("HELPER")}, options);
+  EXPECT_EQ(run.wait_status, 0) << run.err;
+  EXPECT_EQ(run.err, "");
+  ASSERT_EQ(run.traces.size(), 1u);
+  EXPECT_EQ(Count(run.traces[0]).lost_events, 0u);
+  ExpectFrames(ReadPythonTrace(run.traces[0]), 77, {"keep", "<module>"});
+}
+
 uint64_t Walks(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   format::Trace trace;

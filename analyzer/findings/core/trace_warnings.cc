@@ -123,6 +123,15 @@ void AddRefusedFrees(const Ledger& ledger, StackSymbolizer* symbolizer, std::vec
 void AddTraceWarnings(const Trace& trace, const Ledger& ledger, const FailureLog& failures,
                       std::vector<std::string>* warnings) {
   const std::string& path = trace.path();
+  if (trace.bounded() && trace.counter(schema::COUNTER_STACKS) > 0) {
+    uint64_t without = 0;
+    for (const Site& site : ledger.sites()) without += site.key.stack == kEmptyStack ? site.allocations : 0;
+    if (without > 0) {
+      warnings->push_back(absl::StrCat(trace.path(), ": ", Plural(without, "allocation has", "allocations have"),
+                                       " no call stack: --max-bytes left no room for more than ",
+                                       trace.counter(schema::COUNTER_STACKS), " stacks"));
+    }
+  }
   if (trace.lost_bytes() > 0) {
     warnings->push_back(absl::StrCat(path, ": offset ", trace.damage().front().offset, ": ",
                                      trace.damage().front().reason, "; ", trace.lost_bytes(),

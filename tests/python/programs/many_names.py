@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keeps something before and after it has called 30,000 functions, each of a name of its own."""
+
+import ctypes
+
+from common import allocate, runtime
+
+
+def keep():
+    assert runtime.cudaMalloc(ctypes.byref(ctypes.c_void_p()), 77) == 0
+
+
+keep()
+names = {"allocate": allocate}
+for i in range(30000):
+    exec("def generated_%d():\n  allocate(1000)\ngenerated_%d()" % (i, i), names)
+keep()
