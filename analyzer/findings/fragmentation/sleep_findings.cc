@@ -133,7 +133,6 @@ void SleepFindings::Describe(const Replay& replay, ProcessFindings* findings) {
     ReportSleep& report = device.report;
     if (report.cycles == 0) continue;
     report.device = index.value();
-    report.asleep_at_end = !device.unmapped.empty() && !device.waking;
     report.bytes_per_cycle = GrowthPerCycle(device.second_bytes, report.last_bytes, report.cycles);
     DescribeLines(replay, &device);
     findings->process.sleeps.push_back(std::move(report));
