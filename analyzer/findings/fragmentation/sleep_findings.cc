@@ -74,7 +74,8 @@ void SleepFindings::Map(const ReplayAllocation& mapping) {
   if (at == device.unmapped.end()) return;
   if (IsInUse(found->first, &device, address, std::max(bytes, at->second))) {
     // A mapping of another size has none of the blocks that slept: see Segments::AddRange.
-    if (!device.waking) NoteCycle(found->first, mapping.stream, bytes == at->second ? bytes : 0, &device);
+    const bool is_segment = !device.blocks.empty() && bytes == at->second;
+    if (!device.waking) NoteCycle(found->first, mapping.stream, is_segment ? bytes : 0, &device);
     device.waking = true;
   }
   device.unmapped.erase(at);
