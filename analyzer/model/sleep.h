@@ -37,7 +37,6 @@ void Fields(Visitor& visit, ReportSleepLine& line) {
 struct ReportSleep {
   uint32_t device = 0;
   uint64_t cycles = 0;
-  bool asleep_at_end = false;
   uint64_t released_bytes = 0, first_bytes = 0, last_bytes = 0;
   std::optional<double> bytes_per_cycle;
   std::vector<ReportSleepLine> lines;
@@ -51,7 +50,6 @@ template <class Visitor>
 void Fields(Visitor& visit, ReportSleep& sleep) {
   visit(1, "device", sleep.device);
   visit(2, "cycles", sleep.cycles, "complete ones");
-  visit(3, "asleep_at_end", sleep.asleep_at_end, "memory was still unmapped when the trace ended");
   visit(10, "released_bytes", sleep.released_bytes, "that slept in the last cycle: address space without memory");
   visit(11, "first_bytes", sleep.first_bytes, "in use on the device in the first sleep, of all that is known");
   visit(12, "last_bytes", sleep.last_bytes, "in the last sleep");

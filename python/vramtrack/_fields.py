@@ -495,7 +495,6 @@ class Sleep:
 
     Attributes:
         cycles: Complete ones.
-        asleep_at_end: Memory was still unmapped when the trace ended.
         released_bytes: That slept in the last cycle: address space without memory.
         first_bytes: In use on the device in the first sleep, of all that is known.
         last_bytes: In the last sleep.
@@ -505,7 +504,6 @@ class Sleep:
 
     device: int
     cycles: int
-    asleep_at_end: bool
     released_bytes: int
     first_bytes: int
     last_bytes: int

@@ -74,7 +74,8 @@ void SleepFindings::Map(const ReplayAllocation& mapping) {
   if (at == device.unmapped.end()) return;
   if (IsInUse(found->first, &device, address, std::max(bytes, at->second))) {
     // A mapping of another size has none of the blocks that slept: see Segments::AddRange.
-    if (!device.waking) NoteCycle(found->first, mapping.stream, bytes == at->second ? bytes : 0, &device);
+    const bool is_segment = !device.blocks.empty() && bytes == at->second;
+    if (!device.waking) NoteCycle(found->first, mapping.stream, is_segment ? bytes : 0, &device);
     device.waking = true;
   }
   device.unmapped.erase(at);
@@ -133,7 +134,6 @@ void SleepFindings::Describe(const Replay& replay, ProcessFindings* findings) {
     ReportSleep& report = device.report;
     if (report.cycles == 0) continue;
     report.device = index.value();
-    report.asleep_at_end = !device.unmapped.empty() && !device.waking;
     report.bytes_per_cycle = GrowthPerCycle(device.second_bytes, report.last_bytes, report.cycles);
     DescribeLines(replay, &device);
     findings->process.sleeps.push_back(std::move(report));

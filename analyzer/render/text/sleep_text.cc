@@ -32,7 +32,7 @@ std::string PerCycle(const std::optional<double>& growth) {
 void WriteSleep(const ReportSleep& sleep, const std::string& of, size_t top, Page* page) {
   page->Section(absl::StrCat("Sleep and wake on device ", sleep.device, of));
   page->Words(absl::StrCat(Plural(sleep.cycles, "cycle", "cycles"), ", the last one released ",
-                           BytesText(sleep.released_bytes), sleep.asleep_at_end ? "; asleep at the end" : ""),
+                           BytesText(sleep.released_bytes)),
               kSectionIndent);
   page->Words(absl::StrCat("in use while asleep: ", BytesText(sleep.first_bytes), " in the first cycle, ",
                            BytesText(sleep.last_bytes), " in the last", PerCycle(sleep.bytes_per_cycle)),
