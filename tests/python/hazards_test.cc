@@ -193,7 +193,7 @@ TEST_P(HazardsTest, WalksAmongThreads) {
     most = std::max(most, Walks(path));
     ExpectPausesBetweenWalks(path);
   }
-  EXPECT_GT(most, 3u);
+  EXPECT_GE(most, 2u);  // one after 5 ms, one at the end
 }
 
 TEST_P(HazardsTest, Greenlets) {

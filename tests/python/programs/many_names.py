@@ -10,8 +10,8 @@ def keep():
     assert runtime.cudaMalloc(ctypes.byref(ctypes.c_void_p()), 77) == 0
 
 
-keep()
 names = {"allocate": allocate}
-for i in range(30000):
-    exec("def generated_%d():\n  allocate(1000)\ngenerated_%d()" % (i, i), names)
-keep()
+for count in (30000, 0):
+    keep()
+    for i in range(count):
+        exec("def generated_%d():\n  allocate(1000)\ngenerated_%d()" % (i, i), names)
