@@ -2,7 +2,6 @@
 #include "analyzer/render/html/source_lines.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <ctime>
@@ -75,7 +74,7 @@ struct SourceFile {
 
 // When the traces were last written, the earliest of them, and whose files they are.
 struct Recording {
-  explicit Recording(const std::vector<std::string>& traces) {
+  Recording(const std::vector<std::string>& traces, uid_t reader) : readable({reader}) {
     for (const std::string& trace : traces) {
       struct stat info;
       if (stat(trace.c_str(), &info) != 0) continue;
@@ -89,7 +88,7 @@ struct Recording {
   }
 
   std::time_t written = 0;
-  std::set<uid_t> readable = {geteuid()};  // owners of files
+  std::set<uid_t> readable;  // owners of files
 };
 
 std::optional<SourceFile> ReadSourceFile(const std::string& path, const Recording& recording) {
@@ -138,7 +137,7 @@ std::string Shown(std::string_view line) {
 
 }  // namespace
 
-std::vector<SourceExcerpt> ReadSource(const Report& report, const std::vector<std::string>& traces) {
+std::vector<SourceExcerpt> ReadSource(const Report& report, const std::vector<std::string>& traces, uid_t reader) {
   std::map<std::string, std::set<uint32_t>> wanted;
   size_t count = 0;
   const auto want = [&](const std::vector<ReportFrame>& frames) {
@@ -150,7 +149,7 @@ std::vector<SourceExcerpt> ReadSource(const Report& report, const std::vector<st
   for (const ReportOom& oom : report.oom) want(oom.stack);
   for (size_t i = 0; i < std::min(kMaxSites, report.sites.size()); ++i) want(report.sites[i].frames);
 
-  const Recording recording(traces);
+  const Recording recording(traces, reader);
   std::vector<SourceExcerpt> excerpts;
   for (const auto& [path, numbers] : wanted) {
     const std::optional<SourceFile> file = ReadSourceFile(path, recording);

@@ -2,6 +2,8 @@
 #ifndef ANALYZER_RENDER_HTML_SOURCE_LINES_H_
 #define ANALYZER_RENDER_HTML_SOURCE_LINES_H_
 
+#include <unistd.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -34,9 +36,10 @@ constexpr size_t kMaxSourceFileBytes = 4 << 20;
 
 // Returns excerpts for the job's own frames in the stacks of a report's first sites and of failed allocations, if the
 // source is available, sorted by file and line. A trace can come from anyone and name any file: reads only regular
-// files that have the names of source files, also where links lead, that belong to this process's user or the owner of
+// files that have the names of source files, also where links lead, that belong to `reader` or the owner of
 // one of the `traces`, or to root if everyone may read them, and that are UTF-8 text of at most kMaxSourceFileBytes.
-std::vector<SourceExcerpt> ReadSource(const Report& report, const std::vector<std::string>& traces);
+std::vector<SourceExcerpt> ReadSource(const Report& report, const std::vector<std::string>& traces,
+                                      uid_t reader = geteuid());
 
 }  // namespace vramtrack
 
