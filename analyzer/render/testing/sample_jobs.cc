@@ -103,7 +103,7 @@ Report SharedCardSample() {
   host.resident = {374 * kMiB,
                    426 * kMiB,
                    430 * kMiB,
-                   ReportGrowth{1.0 * kMiB, 0.9 * kMiB, 1.1 * kMiB, {}, 0, 0, {}, ""},
+                   ReportGrowth{1.0 * kMiB, 0.9 * kMiB, 1.1 * kMiB, {}, 0, 0, {}, "", {}},
                    {374 * kMiB, 400 * kMiB},
                    {380 * kMiB, 430 * kMiB}};
   host.pinned = {0, 12 * kMiB, 12 * kMiB, {}, {12 * kMiB, 12 * kMiB}, {12 * kMiB, 12 * kMiB}};
