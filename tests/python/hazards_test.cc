@@ -136,8 +136,11 @@ TEST_P(HazardsTest, NamesWithoutEndDoNotEndABoundedTrace) {
   EXPECT_EQ(run.wait_status, 0) << run.err;
   EXPECT_EQ(run.err, "");
   ASSERT_EQ(run.traces.size(), 1u);
-  EXPECT_EQ(Count(run.traces[0]).lost_events, 0u);
-  ExpectFrames(ReadPythonTrace(run.traces[0]), 77, {"keep", "<module>"});
+  const TraceCounts counts = Count(run.traces[0]);
+  EXPECT_EQ(counts.lost_events, 0u);
+  EXPECT_EQ(counts.live_objects.at(schema::DEVICE), 41u);
+  // Of what has no room the native part is known.
+  EXPECT_GE(ReadPythonTrace(run.traces[0]).by_bytes.at(77).native.size(), 2u);
 }
 
 uint64_t Walks(const std::string& path) {

@@ -128,7 +128,8 @@ void Call::CaptureStack() {
   }
   if (frame != 0) {
     if (!through_signal) frames = python.TakeFrom(frame, lane_);
-    if (__builtin_expect(frames == 0, 0) && thread_.capture != nullptr) native = CaptureNative({}, &through_signal);
+    const bool whole = frames == 0 && thread_.capture != nullptr && !lane_->file().crowded();
+    if (__builtin_expect(whole, 0)) native = CaptureNative({}, &through_signal);
   }
   const torch::CurrentNode node = session_->graph().Current();
   stack_ = JoinStacks(native, frames, node.forward, node.kind, &session_->stacks(), lane_);
