@@ -301,8 +301,9 @@ absl::Status StoppedThread::Prepare(uint64_t spare) {
 
 namespace {
 
-// SIGSTOP cannot be held back. Delivered, it stops the process once its threads are let go.
-bool IsStopSignal(int status) { return status >> 16 == 0 && WSTOPSIG(status) == SIGSTOP; }
+// Returns the signal of a stopped thread that must be delivered; 0: none. SIGSTOP cannot be held back. Delivered, it
+// stops the process once its threads are let go.
+uintptr_t SignalToDeliver(int status) { return status >> 16 == 0 && WSTOPSIG(status) == SIGSTOP ? SIGSTOP : 0; }
 
 }  // namespace
 
@@ -318,7 +319,7 @@ absl::Status StoppedThread::WaitForSystemCall() {
     if (absl::Status waited = Wait(&status, kCallLimit); !waited.ok()) return waited;
     if (WSTOPSIG(status) == (SIGTRAP | 0x80)) return absl::OkStatus();
     // A stop of the whole process takes effect once the thread is let go.
-    signal = IsStopSignal(status) ? SIGSTOP : 0;
+    signal = SignalToDeliver(status);
     if (signal != 0 || status >> 16 == kEventStop) continue;
     return absl::InternalError(absl::StrCat("the injected code raised signal ", WSTOPSIG(status)));
   }
@@ -358,7 +359,7 @@ absl::Status StoppedThread::Run(uint64_t start, uint64_t stack, uint64_t argumen
     int status;
     const pid_t found = waitpid(thread_, &status, __WALL | WNOHANG);
     if (found == thread_ && WIFSTOPPED(status)) {
-      const uintptr_t signal = IsStopSignal(status) ? SIGSTOP : 0;
+      const uintptr_t signal = SignalToDeliver(status);
       if (signal == 0 && status >> 16 != kEventStop) {
         in_stop_ = true;
         if (WSTOPSIG(status) == SIGSYS) return Unavailable(thread_, kForbidden);

@@ -85,7 +85,7 @@ class Trace {
   // its threads' numbering. More may be missing at the end of a thread.
   uint64_t lost_events() const { return lost_events_; }
 
-  // Returns whether the file says of which process it is, as each does that was not cut or overwritten.
+  // Returns false if the file names no process and has no events: its beginning was cut off or overwritten.
   bool HasBeginning() const { return events_ > 0 || definitions_.process.pid != 0; }
   // Returns why the trace is incomplete, in one line; empty if the process ended normally and the file has all events.
   std::string IncompleteWhy() const;

@@ -20,9 +20,9 @@ struct ReportFrame {
   Language language = Language::kUnknown;
   uint32_t line = 0;
   uint64_t offset = 0;
-  // The owner of the code. A site is named by the job's own frames if it has any. The last two stand for unknown
-  // frames: kCupti for those of a call that no hook saw, of which CUPTI reports the library, kTruncated for callers
-  // that were not recorded.
+  // The owner of the code. A site is named by the job's own frames if it has any. The last two mark
+  // unknown frames. kCupti: no hook saw the call, and only its library is known, from CUPTI. kTruncated: the callers
+  // were not recorded.
   enum class Origin { kJob, kLibrary, kNode, kCupti, kTruncated } origin = Origin::kJob;
   // True for an installed Python package or native library, and for a script that only starts one: code outside of the
   // job's own folder.

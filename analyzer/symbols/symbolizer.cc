@@ -191,8 +191,9 @@ Symbolizer::~Symbolizer() = default;
 
 ModuleStore::Module& Symbolizer::Find(const ModuleRef& ref) {
   // Two builds may have one path, and without a build id the same code.
-  const std::string build = absl::StrCat(ref.text_hash, " ", ref.file_bytes, " ", ref.modified_ns);
-  const ModuleStore::Key key = {ref.path, ref.build_id.empty() ? build : NormalizedBuildId(ref.build_id)};
+  const ModuleStore::Key key = {ref.path, ref.build_id.empty()
+                                              ? absl::StrCat(ref.text_hash, " ", ref.file_bytes, " ", ref.modified_ns)
+                                              : NormalizedBuildId(ref.build_id)};
   ModuleStore::Module*& known = modules_[key];
   if (known != nullptr) return *known;
   std::lock_guard<std::mutex> lock(store_->mutex_);

@@ -86,7 +86,7 @@ struct Reason {
   std::string sentence;
 };
 
-// Returns the reason for a record of which too much is missing, as `why` says.
+// Returns the reason that is given if too much of the record is missing. `why` says what is missing.
 Reason IncompleteRecord(const std::string& why);
 
 // Returns a reason for each fact about the run as a whole that holds, in the order of the list.

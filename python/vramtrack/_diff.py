@@ -34,8 +34,7 @@ class Change(_fields.DiffFinding):
         return self.frame.location if self.frame and self.frame.line else ""
 
     def __str__(self) -> str:
-        return printable("%s: %s" % (" in ".join(text for text in (self.line, self.function) if text) or
-                                     "(no stack recorded)", self.explanation))
+        return "%s: %s" % (_trace.place_text(self.line, self.function), printable(self.explanation))
 
     def __repr__(self) -> str:
         return "<Change %s>" % self

@@ -51,7 +51,7 @@ class Frame(_fields.Frame):
         return printable("%s  %s" % (self.short_function, self.location) if self.location else self.short_function)
 
     def __repr__(self) -> str:
-        return "<Frame %s>" % _place(self.location, self.short_function)
+        return "<Frame %s>" % place_text(self.location, self.short_function)
 
 
 class Site(_fields.Site):
@@ -81,7 +81,7 @@ class Site(_fields.Site):
 
     def __repr__(self) -> str:
         function = self.frame.short_function if self.frame else ""
-        return "<Site %s %s: %s, %s at the peak>" % (self.id, _place(self.line, function), self.verdict,
+        return "<Site %s %s: %s, %s at the peak>" % (self.id, place_text(self.line, function), self.verdict,
                                                      size_text(self.bytes_at_peak))
 
 
@@ -160,7 +160,7 @@ class Finding:
         verb = "grows by" if self.verdict == "growing_buffer" else "leaks"
         certainty = " (%s)" % self.certainty if self.certainty else ""
         function = self.site.frame.short_function if self.site.frame else ""
-        return "%s %s %s%s" % (_place(self.line, function), verb, self.rate, certainty)
+        return "%s %s %s%s" % (place_text(self.line, function), verb, self.rate, certainty)
 
     def __repr__(self) -> str:
         return "<Finding %s: %s>" % (self.verdict, self)
@@ -460,7 +460,7 @@ def options_of(trace: str | os.PathLike[str] | Trace) -> list[str]:
 _OWN: dict[type, type] = {_fields.Frame: Frame, _fields.Process: Process, _fields.Steps: Steps}
 
 
-def _place(line: str, function: str) -> str:
+def place_text(line: str, function: str) -> str:
     return printable(" in ".join(text for text in (line, function) if text)) or "(no stack recorded)"
 
 

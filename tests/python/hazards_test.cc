@@ -127,7 +127,7 @@ TEST_P(HazardsTest, DefinitionsOutliveTheirBlocks) {
   for (uint64_t i = 0; i < 20; ++i) ExpectFrames(trace, 100 + i, {"keep_" + std::to_string(i), "<module>"});
 }
 
-// Those for which there is no room are left out; what comes later is recorded.
+// Stacks that no longer fit are left out, and recording continues.
 TEST_P(HazardsTest, NamesWithoutEndDoNotEndABoundedTrace) {
   RunOptions options;
   options.environment["VRAMTRACK_MAX_BYTES"] = "1M";

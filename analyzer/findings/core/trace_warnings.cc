@@ -33,21 +33,19 @@ void AddModuleWarnings(const std::vector<ModuleStatus>& statuses, std::vector<st
   for (const auto& [state, modules] : by_state) {
     const ModuleStatus& first = *modules.front();
     const bool one = modules.size() == 1;
-    const std::string is =
-        one ? first.path + " is" : absl::StrCat(modules.size(), " files such as ", first.path, " are");
-    const std::string has =
-        one ? first.path + " has" : absl::StrCat(modules.size(), " files such as ", first.path, " have");
+    const std::string files = one ? first.path : absl::StrCat(modules.size(), " files such as ", first.path);
     const char* const frames = one ? "its frames" : "their frames";
     if (state == ModuleState::kMissing) {
-      warnings->push_back(
-          absl::StrCat(is, " not there: ", frames, " have no names; name the folder of a copy with --search-path"));
+      warnings->push_back(absl::StrCat(files, one ? " is" : " are", " not there: ", frames,
+                                       " have no names; name the folder of a copy with --search-path"));
     } else if (state == ModuleState::kBuildIdMismatch) {
       warnings->push_back(
-          absl::StrCat(has, " changed since (", first.refused_path,
+          absl::StrCat(files, one ? " has" : " have", " changed since (", first.refused_path,
                        first.build_id.empty() ? " has other code, or was written later" : " has another build id",
                        "): ", frames, " have no names; name the folder of the file that ran with --search-path"));
     } else if (state == ModuleState::kUnreadable) {
-      warnings->push_back(absl::StrCat(is, " not in ELF format; ", frames, " have no function names"));
+      warnings->push_back(
+          absl::StrCat(files, one ? " is" : " are", " not in ELF format; ", frames, " have no function names"));
     }
   }
 }
@@ -127,7 +125,7 @@ void AddTraceWarnings(const Trace& trace, const Ledger& ledger, const FailureLog
     uint64_t without = 0;
     for (const Site& site : ledger.sites()) without += site.key.stack == kEmptyStack ? site.allocations : 0;
     if (without > 0) {
-      warnings->push_back(absl::StrCat(trace.path(), ": ", Plural(without, "allocation has", "allocations have"),
+      warnings->push_back(absl::StrCat(path, ": ", Plural(without, "allocation has", "allocations have"),
                                        " no call stack: --max-bytes left no room for more than ",
                                        trace.counter(schema::COUNTER_STACKS), " stacks"));
     }
