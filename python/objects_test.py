@@ -109,7 +109,7 @@ class ObjectsTest(unittest.TestCase):
         self.assertGreater(len(ids), len(self.trace.sites))
         self.assertEqual(len(ids), sum(self.trace.verdict_counts.values()))
         self.assertEqual([site.id for site in self.trace.all_sites()], ids)
-        _, rows = _tables._table(self.trace, "sites")
+        _, rows = _tables._table("sites", self.trace._rows())
         self.assertEqual([row.id for row in rows], ids)
 
     def test_sizes_are_written_as_in_the_text(self):

@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from ._check import Check, CheckedRule, CheckFinding, check
     from ._cupy import trace_cupy
     from ._diff import Change, Diff, diff
-    from ._installation import Installation, where
-    from ._program import VramtrackError
+    from ._objects import Device, Finding, Frame, Process, Site, Steps, TimelineBin
+    from ._program import Installation, VramtrackError, where
     from ._pytest_limits import VramtrackWarning
     from ._recording import start, stop
     from ._steps import steps
-    from ._trace import Device, Event, Finding, Frame, Process, Site, Steps, TimelineBin, Trace, load
+    from ._trace import Event, Trace, load
 
     __version__: str
 
@@ -48,12 +48,12 @@ _PLACES = {
         "_check": "Check CheckFinding CheckedRule check",
         "_cupy": "trace_cupy",
         "_diff": "Change Diff diff",
-        "_installation": "Installation where",
-        "_program": "VramtrackError",
+        "_objects": "Device Finding Frame Process Site Steps TimelineBin",
+        "_program": "Installation VramtrackError where",
         "_pytest_limits": "VramtrackWarning",
         "_recording": "start stop",
         "_steps": "steps",
-        "_trace": "Device Event Finding Frame Process Site Steps TimelineBin Trace load",
+        "_trace": "Event Trace load",
     }.items() for name in names.split()
 }
 

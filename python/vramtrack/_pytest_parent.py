@@ -17,8 +17,7 @@ import pytest
 from _pytest.outcomes import OutcomeException
 from _pytest.runner import CallInfo
 
-from ._installation import where
-from ._program import VramtrackError
+from ._program import VramtrackError, where
 
 _WORDS = 8  # lines of what a process said that did not end as it should
 # What is the session's, not the test's: which tests there are, where results go, who runs them, when to stop.
