@@ -11,8 +11,7 @@ from . import _fields, _html, _program, _trace
 from ._made import made, shown
 from ._objects import Placed
 from ._program import FINE, NOT_ENOUGH_EVIDENCE, Path
-from ._quantity import size_text
-from ._text import printable
+from ._text import printable, size_text
 
 
 @shown

@@ -9,8 +9,7 @@ from typing import Any, Iterator
 
 from . import _cells, _fields, _html
 from ._made import made, shown
-from ._quantity import rate_text, size_text
-from ._text import printable
+from ._text import printable, rate_text, size_text
 
 
 @shown

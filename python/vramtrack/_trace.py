@@ -11,7 +11,7 @@ from . import _cells, _html, _program
 from ._made import made
 from ._objects import Device, Finding, Process, Site, Steps, TimelineBin, findings, timeline
 from ._program import Path
-from ._quantity import size_text
+from ._text import size_text
 
 if TYPE_CHECKING:
     import pandas
