@@ -134,8 +134,8 @@ class LoadTest(unittest.TestCase):
         ran = run("-m", "vramtrack", "run", "-q", "--", "sh", "-c", "exit 7")
         self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (7, "", ""))
         ran = run("-m", "vramtrack", "--version", VRAMTRACK_PROGRAM="/no/vramtrack")
-        self.assertEqual((ran.returncode, ran.stdout, ran.stderr),
-                         (2, "", "vramtrack: /no/vramtrack: no such file; VRAMTRACK_PROGRAM must name one\n"))
+        self.assertEqual((ran.returncode, ran.stdout, ran.stderr.count("\n")), (2, "", 1), ran)
+        self.assertIn("VRAMTRACK_PROGRAM", ran.stderr)
         # A package without the program, and only a script of its name on the PATH.
         alone = os.path.join(self.folder.name, "alone")
         os.makedirs(os.path.join(alone, "vramtrack"))
@@ -150,7 +150,7 @@ class LoadTest(unittest.TestCase):
         os.chmod(file.name, 0o755)
         ran = run("-m", "vramtrack", "--version", PYTHONPATH=alone, PATH=script)
         self.assertEqual((ran.returncode, ran.stdout, ran.stderr.count("\n")), (2, "", 1), ran)
-        self.assertIn("installed without the program", ran.stderr)
+        self.assertIn("VRAMTRACK_PROGRAM", ran.stderr)
         # A program on the PATH is one.
         os.unlink(os.path.join(script, "vramtrack"))
         os.symlink(PROGRAM, os.path.join(script, "vramtrack"))
