@@ -96,22 +96,14 @@ def check(trace: Path | _trace.Trace, *, baseline: Path | _trace.Trace | None = 
         TypeError: A limit is not called `max_…` or `min_…`.
         VramtrackError: The trace cannot be read, or a limit is unknown or invalid.
     """
-    options = _program.reading_options(step_marks, threads, search_path, all_runs, categories) or _trace.options_of(trace)
-    for name, value in limits.items():
+    for name in limits:
         if not name.startswith(("max_", "min_")):
             raise TypeError("check() got an unexpected keyword argument %r" % name)
-        options += ["--" + name.replace("_", "-"), _limit_text(name, value)]
-    if baseline is not None:
-        options += ["--baseline", _trace.path_of(baseline)]
-    if budget is not None:
-        options += ["--budget", _program.as_argument(budget)]
-    if source_root is not None:
-        options += ["--source-root", _program.as_argument(source_root)]
-    fail_on = ",".join([fail_on] if isinstance(fail_on, str) else fail_on)
-    if fail_on:
-        options += ["--fail-on", fail_on]
-    if today is not None:
-        options += ["--today", today]
+    options = _program.options(step_marks=step_marks, threads=threads, search_path=search_path, all_runs=all_runs,
+                               categories=categories) or _trace.options_of(trace)
+    options += _program.options(baseline=None if baseline is None else _trace.path_of(baseline), budget=budget,
+                                fail_on=fail_on or None, today=today, source_root=source_root,
+                                **{name: _limit_text(name, value) for name, value in limits.items()})
     text = _program.run(["check", "--format", "json", *options, _trace.path_of(trace)],
                         good=(FINE, FOUND, NOT_ENOUGH_EVIDENCE))[1]
     report: dict[str, Any] = json.loads(text)

@@ -106,10 +106,9 @@ def diff(base: Path | _trace.Trace, new: Path | _trace.Trace, *,
     Raises:
         VramtrackError: A trace cannot be read.
     """
-    options = (_program.reading_options(step_marks, threads, search_path, all_runs, categories) or _trace.options_of(base)
-               or _trace.options_of(new))
-    for old_name, new_name in (rename or {}).items():
-        options += ["--rename", "%s=%s" % (old_name, new_name)]
+    options = _program.options(step_marks=step_marks, threads=threads, search_path=search_path, all_runs=all_runs,
+                               categories=categories) or _trace.options_of(base, new)
+    options += _program.options(rename=["%s=%s" % names for names in (rename or {}).items()])
     code, text = _program.run(["diff", "--format", "json", *options, _trace.path_of(base), _trace.path_of(new)],
                               good=(FINE, NOT_ENOUGH_EVIDENCE))
     report: dict[str, Any] = json.loads(text)

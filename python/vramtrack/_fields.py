@@ -827,6 +827,20 @@ class CheckedRule:
 
 
 @dataclasses.dataclass(frozen=True)
+class CheckFrame:
+    """A call of the stack.
+
+    Attributes:
+        file: As that of the finding.
+        line: 0 without one.
+    """
+
+    function: str
+    file: str
+    line: int
+
+
+@dataclasses.dataclass(frozen=True)
 class CheckFinding:
     """What is against a rule.
 
@@ -864,7 +878,7 @@ class CheckFinding:
     line: int
     exception: dict[str, Any] | None
     naming_frame: int
-    frames: tuple[dict[str, Any], ...]
+    frames: tuple[CheckFrame, ...]
 
 
 @dataclasses.dataclass(frozen=True)

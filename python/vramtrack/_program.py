@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Iterable, Iterator, NamedTuple, Union
+from typing import Any, Iterator, NamedTuple, Union
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -156,21 +156,17 @@ def lines(arguments: list[str]) -> Iterator[str]:
     sys.stderr.write(said)
 
 
-def reading_options(step_marks: str | None, threads: int | None, search_path: Iterable[Path], all_runs: bool,
-                    categories: Path | None) -> list[str]:
-    """The options that all commands have which read a trace."""
-    options: list[str] = []
-    if step_marks is not None:
-        options += ["--step-marks", step_marks]
-    if categories is not None:
-        options += ["--categories", as_argument(categories)]
-    if threads is not None:
-        options += ["--threads", str(threads)]
-    if all_runs:
-        options.append("--all-runs")
-    for folder in search_path:
-        options += ["--search-path", as_argument(folder)]
-    return options
+def options(**given: Any) -> list[str]:
+    """The options with these names: `None` and False leave one out, a list gives it several times."""
+    result: list[str] = []
+    for name, value in given.items():
+        option = "--" + name.replace("_", "-")
+        if value is True:
+            result.append(option)
+        elif value is not None and value is not False:
+            several = value if not isinstance(value, (str, int, float, os.PathLike)) else [value]
+            result += ["%s=%s" % (option, os.fspath(one) if isinstance(one, os.PathLike) else one) for one in several]
+    return result
 
 
 def output_pattern(folder: str) -> str:

@@ -12,6 +12,9 @@ from typing import Any, Callable, NamedTuple
 import pytest
 
 from ._check import Check, CheckFinding, check
+from ._fields import CheckFrame
+from ._made import made
+from ._objects import Frame
 from ._program import VramtrackError
 from ._text import size_text
 from ._trace import load
@@ -151,7 +154,7 @@ def _complaints(checked: Check, limits: Limits, trace: str, root: str) -> list[s
 
 
 def _stack(finding: CheckFinding) -> Stack:
-    return Stack(tuple(StackFrame(one["function"], one["file"], one["line"]) for one in finding.frames))
+    return Stack(tuple(StackFrame(one.function, one.file, one.line) for one in finding.frames))
 
 
 def _finding_text(finding: CheckFinding, trace: str, root: str) -> str:
@@ -163,7 +166,7 @@ def _finding_text(finding: CheckFinding, trace: str, root: str) -> str:
 
 def _frames_text(finding: CheckFinding) -> list[str]:
     frames, named = finding.frames, finding.naming_frame
-    end = next((i for i, one in enumerate(frames) if one["file"].endswith(_RUNNERS)), len(frames))
+    end = next((i for i, one in enumerate(frames) if one.file.endswith(_RUNNERS)), len(frames))
     begin = max(0, named - _FRAMES_INSIDE)
     shown = range(begin, min(end, begin + _MOST_LINES - 2))
     lines = ["  %s %s" % (">" if i == named else " ", _call_text(frames[i])) for i in shown]
@@ -172,24 +175,20 @@ def _frames_text(finding: CheckFinding) -> list[str]:
 
 def _peak_text(finding: CheckFinding, trace: str, root: str) -> list[str]:
     """Who holds the memory, the most first."""
-    report = load(trace).report
-    sites = {site["id"]: site["frames"] for site in report["sites"]}
-    lines: list[dict[str, Any]] = next((one["lines"] for one in report["peak_lines"] if one["device"] == finding.device), [])
-    return ["    %8s  %s" % (size_text(line["bytes"]), _holder(line["line"], sites.get(line["site"], []), root))
-            for line in lines[:_MOST_LINES - 2]]
+    loaded = load(trace)
+    stacks = {site.id: site.frames for site in loaded.sites}
+    lines: list[dict[str, Any]] = next((one["lines"] for one in loaded.report["peak_lines"] if one["device"] == finding.device), [])
+    texts = []
+    for line in lines[:_MOST_LINES - 2]:
+        calls = [made(Frame, line["line"])] if line["line"] else []
+        if calls and not calls[0].line:  # native code says what it is, the line of Python where it comes from
+            calls += [one for one in stacks.get(line["site"], ()) if one.language == "python"][:1]
+        text = ", ".join(_call_text(one, root) for one in calls) or "(no stack)"
+        texts.append("    %8s  %s" % (size_text(line["bytes"]), text))
+    return texts
 
 
-def _holder(frame: dict[str, Any] | None, stack: list[dict[str, Any]], root: str) -> str:
-    if frame is None:
-        return "(no stack)"
-    # Native code says what it is, the line of Python where it comes from.
-    callers = [frame] if frame["line"] else [frame] + [one for one in stack if one["language"] == "python"][:1]
-    return ", ".join(_call_text(one, root) for one in callers)
-
-
-def _call_text(frame: dict[str, Any], root: str = "") -> str:
+def _call_text(call: Frame | CheckFrame, root: str = "") -> str:
     """The function, and FILE:LINE where there is a line, the file named from `root`."""
-    file: str = frame["file"]
-    if root and file.startswith(root + os.sep):
-        file = file[len(root) + 1:]
-    return "%s  %s:%d" % (frame["function"], file, frame["line"]) if frame["line"] else frame["function"]
+    file = call.file[len(root) + 1:] if root and call.file.startswith(root + os.sep) else call.file
+    return "%s  %s:%d" % (call.function, file, call.line) if call.line else call.function

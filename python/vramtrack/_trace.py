@@ -143,7 +143,7 @@ class Trace:
         Raises:
             VramtrackError: The trace cannot be read.
         """
-        all_runs = ["--all-runs"] if "--all-runs" in self.options else []
+        all_runs = _program.options(all_runs="--all-runs" in self.options)
         return _events(_program.lines(["dump", *all_runs, _program.as_argument(self.path)]))
 
     def to_text(self) -> str:
@@ -231,7 +231,8 @@ def load(trace: Path, *, step_marks: str | None = None, threads: int | None = No
     Raises:
         VramtrackError: It cannot be read; the message is the one line that the program prints.
     """
-    options = _program.reading_options(step_marks, threads, search_path, all_runs, categories)
+    options = _program.options(step_marks=step_marks, threads=threads, search_path=search_path, all_runs=all_runs,
+                               categories=categories)
     text = _program.run(["report", "--format", "json", *options, _program.as_argument(trace)])[1]
     return Trace(os.fspath(trace), json.loads(text), options)
 
@@ -241,9 +242,9 @@ def path_of(trace: Path | Trace) -> str:
     return _program.as_argument(trace.path if isinstance(trace, Trace) else trace)
 
 
-def options_of(trace: Path | Trace) -> list[str]:
-    """The options that a trace was loaded with."""
-    return list(trace.options) if isinstance(trace, Trace) else []
+def options_of(*traces: Path | Trace) -> list[str]:
+    """The options that the first of these traces was loaded with which had any."""
+    return next((list(one.options) for one in traces if isinstance(one, Trace) and one.options), [])
 
 
 def _counted(number: int, what: str) -> str:
