@@ -88,7 +88,7 @@ class Site(Placed, _fields.Site):
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class Finding(_fields.Leak):
+class Finding:
     """One leak: the site that leads it, and the sites that leak for the same reason. Its figures are those of all of them,
     in all processes of the job together.
 
@@ -114,7 +114,13 @@ class Finding(_fields.Leak):
     line: str
     function: str
     device: int | None
+    rate_bytes_per_step: float | None
+    rate_ci: tuple[float | None, float | None]
+    rate_objects_per_step: float | None
     rate_unit: str
+    live_bytes: int
+    bytes_at_peak: int
+    peak_without: int
     site: Site
     parts: tuple[Site, ...]
 
