@@ -16,9 +16,7 @@ from ._text import printable, size_text
 
 @shown
 class Change(Placed, _fields.DiffFinding):
-    @property
-    def _naming_frame(self) -> int:
-        return self.naming_frame
+    _naming_frame = "naming_frame"
 
     def __str__(self) -> str:
         return "%s: %s" % (self._place(short=False), printable(self.explanation))

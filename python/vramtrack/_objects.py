@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from typing import Any, Iterator
+from typing import Any, ClassVar, Iterator
 
 from . import _cells, _fields, _html
 from ._made import made, shown
@@ -45,15 +45,13 @@ class Placed:
     """What has a stack, of which one frame names it."""
 
     frames: tuple[Frame, ...]
-
-    @property
-    def _naming_frame(self) -> int:
-        raise NotImplementedError
+    _naming_frame: ClassVar[str]  # the field that has its index
 
     @property
     def frame(self) -> Frame | None:
         """The frame to look at, which names the site; `None` without a stack."""
-        return self.frames[self._naming_frame] if self._naming_frame < len(self.frames) else None
+        index = getattr(self, self._naming_frame)
+        return self.frames[index] if index < len(self.frames) else None
 
     @property
     def function(self) -> str:
@@ -74,9 +72,7 @@ class Placed:
 class Site(Placed, _fields.Site):
     _columns = ("function", "line")  # of tables, in addition to the fields
 
-    @property
-    def _naming_frame(self) -> int:
-        return self.blame_frame
+    _naming_frame = "blame_frame"
 
     @property
     def rate(self) -> str:
