@@ -17,7 +17,7 @@ sys.path.insert(0, PYTHON)
 sys.dont_write_bytecode = True
 
 import vramtrack  # noqa: E402
-from vramtrack import _fields, _tables  # noqa: E402
+from vramtrack import _made, _tables  # noqa: E402
 
 PROGRAM = os.path.abspath("analyzer/vramtrack")
 OLDEST = (3, 9)
@@ -93,20 +93,20 @@ class LoadTest(unittest.TestCase):
         some.close()
 
     def test_tables_have_a_column_for_every_value(self):
-        for name, (row_type, _) in _tables._TABLES.items():
-            columns, rows = _tables._table(self.trace, name)
-            rows = list(rows)
+        tables = self.trace._rows()
+        for name, (row_type, _) in tables.items():
+            columns, rows = _tables._table(name, tables)
             self.assertTrue(rows, name)
-            declared = row_type._fields if hasattr(row_type, "_fields") else [field.name for field in dataclasses.fields(row_type)]
-            objects = {field for base in row_type.__mro__ for field in _fields.NESTED.get(base, {})} - {"frames"}
-            for field in declared:
+            objects = {field for field, of in _made._nested(row_type).items() if of is not None}
+            objects -= {"frames", "site", "parts"}  # columns of what names them
+            for field in (field.name for field in dataclasses.fields(row_type)):
                 self.assertEqual(any(column.startswith(field) for column, _, _ in columns), field not in objects, (name, field))
             types = {"str": str, "int": int, "float": (int, float), "bool": bool, "list": list}
             for column, type_, value in columns:
                 for row in rows:
                     self.assertIsInstance(value(row), (types[type_], type(None)), (name, column))
         with self.assertRaisesRegex(ValueError, "'site'.*findings, sites, "):
-            _tables._table(self.trace, "site")
+            _tables._table("site", tables)
 
     def test_what_goes_wrong_is_one_line(self):
         empty = os.path.join(self.folder.name, "empty")
@@ -134,8 +134,8 @@ class LoadTest(unittest.TestCase):
         ran = run("-m", "vramtrack", "run", "-q", "--", "sh", "-c", "exit 7")
         self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (7, "", ""))
         ran = run("-m", "vramtrack", "--version", VRAMTRACK_PROGRAM="/no/vramtrack")
-        self.assertEqual((ran.returncode, ran.stdout, ran.stderr),
-                         (2, "", "vramtrack: /no/vramtrack: no such file; VRAMTRACK_PROGRAM must name one\n"))
+        self.assertEqual((ran.returncode, ran.stdout, ran.stderr.count("\n")), (2, "", 1), ran)
+        self.assertIn("VRAMTRACK_PROGRAM", ran.stderr)
         # A package without the program, and only a script of its name on the PATH.
         alone = os.path.join(self.folder.name, "alone")
         os.makedirs(os.path.join(alone, "vramtrack"))
@@ -150,7 +150,7 @@ class LoadTest(unittest.TestCase):
         os.chmod(file.name, 0o755)
         ran = run("-m", "vramtrack", "--version", PYTHONPATH=alone, PATH=script)
         self.assertEqual((ran.returncode, ran.stdout, ran.stderr.count("\n")), (2, "", 1), ran)
-        self.assertIn("installed without the program", ran.stderr)
+        self.assertIn("VRAMTRACK_PROGRAM", ran.stderr)
         # A program on the PATH is one.
         os.unlink(os.path.join(script, "vramtrack"))
         os.symlink(PROGRAM, os.path.join(script, "vramtrack"))

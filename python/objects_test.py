@@ -16,7 +16,7 @@ sys.path.insert(0, PYTHON)
 sys.dont_write_bytecode = True
 
 import vramtrack  # noqa: E402
-from vramtrack import _quantity, _tables  # noqa: E402
+from vramtrack import _tables, _text  # noqa: E402
 
 PROGRAM = os.path.abspath("analyzer/vramtrack")
 RUNTIME = os.path.abspath(max(glob.glob("tests/simcuda/libcudart.so.1[23]")))
@@ -109,13 +109,13 @@ class ObjectsTest(unittest.TestCase):
         self.assertGreater(len(ids), len(self.trace.sites))
         self.assertEqual(len(ids), sum(self.trace.verdict_counts.values()))
         self.assertEqual([site.id for site in self.trace.all_sites()], ids)
-        _, rows = _tables._table(self.trace, "sites")
+        _, rows = _tables._table("sites", self.trace._rows())
         self.assertEqual([row.id for row in rows], ids)
 
     def test_sizes_are_written_as_in_the_text(self):
         for size in (0, 1, 1023, 1024, 1535, 10240, 1 << 20, 99 << 20, 1023 << 20, 1 << 30, 12345678901, 1 << 41):
             message = " ".join(one.message for one in vramtrack.check(self.trace, max_device_used=size, max_leak="1 TiB").findings)
-            text = _quantity.size_text(size)
+            text = _text.size_text(size)
             used = self.trace.devices[0].peak_device_used
             self.assertEqual(text in message, used > size, (size, text, message))
 

@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from ._check import Check, CheckedRule, CheckFinding, check
     from ._cupy import trace_cupy
     from ._diff import Change, Diff, diff
-    from ._installation import Installation, where
-    from ._program import VramtrackError
+    from ._objects import Device, Finding, Frame, Process, Site, Steps, TimelineBin
+    from ._program import Installation, VramtrackError, where
     from ._pytest_limits import VramtrackWarning
     from ._recording import start, stop
     from ._steps import steps
-    from ._trace import Device, Event, Finding, Frame, Process, Site, Steps, TimelineBin, Trace, load
+    from ._trace import Event, Trace, load
 
     __version__: str
 
@@ -48,12 +48,12 @@ _PLACES = {
         "_check": "Check CheckFinding CheckedRule check",
         "_cupy": "trace_cupy",
         "_diff": "Change Diff diff",
-        "_installation": "Installation where",
-        "_program": "VramtrackError",
+        "_objects": "Device Finding Frame Process Site Steps TimelineBin",
+        "_program": "Installation VramtrackError where",
         "_pytest_limits": "VramtrackWarning",
         "_recording": "start stop",
         "_steps": "steps",
-        "_trace": "Device Event Finding Frame Process Site Steps TimelineBin Trace load",
+        "_trace": "Event Trace load",
     }.items() for name in names.split()
 }
 
@@ -69,11 +69,16 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("vramtrack")
-    if name not in _PLACES:
-        raise AttributeError("module 'vramtrack' has no attribute %r" % name)
+    return _imported(globals(), _PLACES, name)
+
+
+def _imported(module: dict[str, Any], places: dict[str, str], name: str) -> Any:
+    # What a module of this package offers, imported when it is first asked for.
+    if name not in places:
+        raise AttributeError("module %r has no attribute %r" % (module["__name__"], name))
     from importlib import import_module
 
-    value = globals()[name] = getattr(import_module("vramtrack." + _PLACES[name]), name)
+    value = module[name] = getattr(import_module("vramtrack." + places[name]), name)
     return value
 
 
@@ -85,29 +90,35 @@ def _ignore(number: Any, tokens: Any) -> None:
     pass
 
 
-def _loaded_library() -> str | None:
-    # The tracer's path if it is in this process.
+def _mapped_files() -> list[str]:
+    # Of this process, some of them several times.
     try:
         with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
-            for line in maps:
-                if line.endswith("/libvramtrack.so\n"):
-                    return line.split(None, 5)[5].rstrip("\n")
+            return [columns[5] for columns in (line.rstrip("\n").split(None, 5) for line in maps) if len(columns) == 6]
     except OSError:
-        pass
+        return []
+
+
+def _loaded_library() -> str | None:
+    # The tracer's path if it is in this process.
+    return next((path for path in _mapped_files() if path.endswith("/libvramtrack.so")), None)
+
+
+def _from_tracer(read: Any) -> Any:
+    # What `read` finds in the tracer's library; None if that is not in this process.
+    for path in (None, _loaded_library()):  # LD_PRELOAD brought it in, or it was loaded later
+        try:
+            return read(path)
+        except (AttributeError, OSError):
+            pass
     return None
 
 
 def _find(name: str) -> Any:
-    # A function of the tracer; None if it is not in this process. PyDLL keeps the interpreter's lock: a call takes less time
-    # than giving the lock away.
+    # A function of the tracer. PyDLL keeps the interpreter's lock: a call takes less time than giving the lock away.
     import ctypes
 
-    for path in (None, _loaded_library()):  # LD_PRELOAD brought it in, or it was loaded later
-        try:
-            return getattr(ctypes.PyDLL(path), name)
-        except (AttributeError, OSError):
-            pass
-    return None
+    return _from_tracer(lambda path: getattr(ctypes.PyDLL(path), name))
 
 
 def _find_step() -> Any:

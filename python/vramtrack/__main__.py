@@ -6,8 +6,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ._installation import where
-from ._program import VramtrackError
+from ._program import VramtrackError, where
 
 
 def main() -> None:

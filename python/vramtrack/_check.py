@@ -5,66 +5,17 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 from typing import Any, Iterable
 
-from . import _cells, _html, _program, _trace
+from . import _cells, _fields, _html, _program, _trace
+from ._fields import CheckedRule as CheckedRule
+from ._made import made, shown
+from ._program import FINE, FOUND, NOT_ENOUGH_EVIDENCE, Path
 from ._text import printable
 
 
-@dataclasses.dataclass(frozen=True)
-class CheckedRule:
-    """A rule that was applied.
-
-    Attributes:
-        rule: Its name, see docs/check.md.
-        result: "passed", "failed" or "not_judged".
-        checked: How many sites or devices it was applied to.
-        note: Why it could not be judged; empty otherwise.
-    """
-
-    rule: str
-    result: str
-    checked: int
-    note: str
-
-
-@dataclasses.dataclass(frozen=True, repr=False)
-class CheckFinding:
-    """What is against a rule.
-
-    Attributes:
-        status: "failed", "warning" or "excepted".
-        rule: The rule, see docs/check.md.
-        message: What is wrong, in one line.
-        subject: The function or the device that it is about.
-        file: The source file, from the root of the source tree where it is known; empty without one.
-        line: The line in it; 0 without one.
-        site: Id of the site, as in the report; `None` for a device.
-        key: What identifies the finding in every run.
-        device: Index of the device; `None` without one.
-        rank: The rank; `None` in a job without ranks.
-        value: What was measured, in `unit`; `None` if there is no number.
-        limit: The limit, or the baseline's value; `None` without one.
-        unit: "bytes", "bytes_per_step", "objects_per_step", "share", "steps" and others.
-        exception: {"reason", "expires", "expired"} of the exception that covers it; `None` without one.
-    """
-
-    status: str
-    rule: str
-    message: str
-    subject: str
-    file: str
-    line: int
-    site: str | None
-    key: str
-    device: int | None
-    rank: int | None
-    value: float | None
-    limit: float | None
-    unit: str
-    exception: dict[str, Any] | None
-
+@shown
+class CheckFinding(_fields.CheckFinding):
     @property
     def location(self) -> str:
         """FILE:LINE, or the cell of the notebook that asks; empty if it is unknown."""
@@ -79,33 +30,17 @@ class CheckFinding:
         return "<CheckFinding %s>" % self
 
 
+@shown
 @dataclasses.dataclass(frozen=True, repr=False)
-class Check:
+class Check(_fields.Check):
     """Whether a run keeps its limits. It is true if it passed, so `assert vramtrack.check(trace)` works; `print(check)` lists
     what is against the rules.
 
     Attributes:
-        result: "passed", "failed" or "not_enough_evidence".
-        evidence_note: What is missing for a judgement; otherwise empty.
-        findings: What is against the rules, in the order of the rules; also warnings and exceptions.
-        rules: The rules that were applied.
-        steps: How many steps were looked at.
-        sites: How many sites.
-        devices: How many devices.
-        warnings: One line each.
-        exit_code: Of `vramtrack check`: 0 passed, 1 failed, 3 not enough evidence.
         report: Everything, as docs/check.md describes the JSON.
     """
 
-    result: str
-    evidence_note: str
     findings: tuple[CheckFinding, ...]
-    rules: tuple[CheckedRule, ...]
-    steps: int
-    sites: int
-    devices: int
-    warnings: tuple[str, ...]
-    exit_code: int
     report: dict[str, Any] = dataclasses.field(compare=False)
 
     @property
@@ -130,14 +65,18 @@ class Check:
                                              "" if len(self.failures) == 1 else "s")
 
     def _repr_html_(self) -> str:
-        return _html.check(self)
+        return "".join([
+            _html.headline(self.result.replace("_", " "), " " + self.evidence_note),
+            _html.table(("status", "rule", "line", "subject", "message"), (
+                (one.status, one.rule, one.location, one.subject, one.message) for one in self.findings)),
+            _html.notes(self.warnings)])
 
 
-def check(trace: str | os.PathLike[str] | _trace.Trace, *, baseline: str | os.PathLike[str] | _trace.Trace | None = None,
-          budget: str | os.PathLike[str] | None = None, fail_on: Iterable[str] = (), today: str | None = None,
-          source_root: str | os.PathLike[str] | None = None, step_marks: str | None = None, threads: int | None = None,
-          search_path: Iterable[str | os.PathLike[str]] = (), all_runs: bool = False,
-          categories: str | os.PathLike[str] | None = None, **limits: str | float) -> Check:
+def check(trace: Path | _trace.Trace, *, baseline: Path | _trace.Trace | None = None,
+          budget: Path | None = None, fail_on: Iterable[str] = (), today: str | None = None,
+          source_root: Path | None = None, step_marks: str | None = None, threads: int | None = None,
+          search_path: Iterable[Path] = (), all_runs: bool = False,
+          categories: Path | None = None, **limits: str | float) -> Check:
     """Judges a run, as `vramtrack check` does. Without limits, every leak fails that is not minor.
 
         vramtrack.check("trace", max_leak="64 KiB/step", max_peak="70 GiB")
@@ -157,32 +96,18 @@ def check(trace: str | os.PathLike[str] | _trace.Trace, *, baseline: str | os.Pa
         TypeError: A limit is not called `max_…` or `min_…`.
         VramtrackError: The trace cannot be read, or a limit is unknown or invalid.
     """
-    options = _program.reading_options(step_marks, threads, search_path, all_runs, categories) or _trace.options_of(trace)
-    for name, value in limits.items():
+    for name in limits:
         if not name.startswith(("max_", "min_")):
             raise TypeError("check() got an unexpected keyword argument %r" % name)
-        options += ["--" + name.replace("_", "-"), _limit_text(name, value)]
-    if baseline is not None:
-        options += ["--baseline", _trace.path_of(baseline)]
-    if budget is not None:
-        options += ["--budget", _program.as_argument(budget)]
-    if source_root is not None:
-        options += ["--source-root", _program.as_argument(source_root)]
-    fail_on = ",".join([fail_on] if isinstance(fail_on, str) else fail_on)
-    if fail_on:
-        options += ["--fail-on", fail_on]
-    if today is not None:
-        options += ["--today", today]
-    text = _program.run(["check", "--format", "json", *options, _trace.path_of(trace)], good=(0, 1, 3))[1]
+    options = _program.options(step_marks=step_marks, threads=threads, search_path=search_path, all_runs=all_runs,
+                               categories=categories) or _trace.options_of(trace)
+    options += _program.options(baseline=None if baseline is None else _trace.path_of(baseline), budget=budget,
+                                fail_on=fail_on or None, today=today, source_root=source_root,
+                                **{name: _limit_text(name, value) for name, value in limits.items()})
+    text = _program.run(["check", "--format", "json", *options, _trace.path_of(trace)],
+                        good=(FINE, FOUND, NOT_ENOUGH_EVIDENCE))[1]
     report: dict[str, Any] = json.loads(text)
-    return Check(findings=tuple(_plain(CheckFinding, one) for one in report["findings"]),
-                 rules=tuple(_plain(CheckedRule, one) for one in report["rules"]), warnings=tuple(report["warnings"]),
-                 report=report, **{name: report[name] for name in
-                                   ("result", "evidence_note", "steps", "sites", "devices", "exit_code")})
-
-
-def _plain(type_: Any, values: dict[str, Any]) -> Any:
-    return type_(**{field.name: values[field.name] for field in dataclasses.fields(type_)})
+    return made(Check, {**report, "report": report})
 
 
 def _limit_text(name: str, value: str | float) -> str:

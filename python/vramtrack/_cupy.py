@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _loaded_library
+from . import _from_tracer
 
 # The callbacks of a hook, and the tracer's functions for them.
 _CALLBACKS = {
@@ -41,15 +41,6 @@ def _callbacks(path: str | None) -> dict[str, Any]:
         _definitions.append(definition)
         made[callback] = new(ctypes.addressof(definition), None, None)
     return made
-
-
-def _find_callbacks() -> dict[str, Any] | None:
-    for path in (None, _loaded_library()):
-        try:
-            return _callbacks(path)
-        except (AttributeError, OSError):
-            pass
-    return None
 
 
 def _make_hook(callbacks: dict[str, Any]) -> Any:
@@ -101,7 +92,7 @@ def trace_cupy() -> bool:
     """
     global _hook
     if _hook is None:
-        callbacks = _find_callbacks()
+        callbacks = _from_tracer(_callbacks)
         if callbacks is None:
             return False
         _hook = _make_hook(callbacks)

@@ -5,85 +5,44 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 from typing import Any, Iterable, Mapping
 
 from . import _fields, _html, _program, _trace
-from ._made import made
-from ._text import printable
+from ._made import made, shown
+from ._objects import Placed
+from ._program import FINE, NOT_ENOUGH_EVIDENCE, Path
+from ._text import printable, size_text
 
 
-class Change(_fields.DiffFinding):
-    __doc__ = _fields.DiffFinding.__doc__
-
-    frames: tuple[_trace.Frame, ...]
-
-    @property
-    def frame(self) -> _trace.Frame | None:
-        """The frame that names the site; `None` without a stack."""
-        return self.frames[self.naming_frame] if self.naming_frame < len(self.frames) else None
-
-    @property
-    def function(self) -> str:
-        """The function of that frame; empty without a stack."""
-        return self.frame.function if self.frame else ""
-
-    @property
-    def line(self) -> str:
-        """FILE:LINE of that frame, as the text report names it; empty if it is unknown."""
-        return self.frame.location if self.frame and self.frame.line else ""
+@shown
+class Change(Placed, _fields.DiffFinding):
+    _naming_frame = "naming_frame"
 
     def __str__(self) -> str:
-        return "%s: %s" % (_trace.place_text(self.line, self.function), printable(self.explanation))
+        return "%s: %s" % (self._place(short=False), printable(self.explanation))
 
     def __repr__(self) -> str:
         return "<Change %s>" % self
 
 
+@shown
 @dataclasses.dataclass(frozen=True, repr=False)
-class Diff:
+class Diff(_fields.Diff):
     """What changed from one run to another. `print(diff)` lists it.
 
     Attributes:
-        comparable: False for runs of unrelated programs: nothing else is claimed then.
-        reason: Why they cannot be compared; empty if they can.
         enough_evidence: False if there were too few steps to tell a change from chance, or the runs are not comparable.
-        identical: The same allocations and frees in the same order.
-        new: Sites that only the new run has, the largest change first, here and below.
-        gone: Sites that only the base has.
-        grown: Sites that need more, or leak faster.
-        shrunk: Sites that need less, or leak more slowly.
-        moved: Sites that only changed their place: lines, files, names.
-        base: What was compared: paths, processes and steps of the base.
-        new_run: The same of the new run.
-        first_divergence: Where the two sequences of allocations part; `None` if that is unknown.
-        peak: Live bytes at the peak of each device.
-        reserved_peak: Reserved bytes at the peak of each device.
-        growth: Growth of each device, in bytes per step, or per GiB allocated without steps.
-        fragmentation: Bytes reserved and not live at the peak of each device.
         categories: Live bytes at the peak by device and category.
-        warnings: One line each.
         report: Everything, as docs/diff.md describes the JSON.
     """
 
-    comparable: bool
-    reason: str
-    enough_evidence: bool
-    identical: bool
     new: tuple[Change, ...]
     gone: tuple[Change, ...]
     grown: tuple[Change, ...]
     shrunk: tuple[Change, ...]
     moved: tuple[Change, ...]
-    base: _fields.DiffSide
-    new_run: _fields.DiffSide
-    first_divergence: _fields.DiffDivergence | None
-    peak: tuple[_fields.DiffOfDevice, ...]
-    reserved_peak: tuple[_fields.DiffOfDevice, ...]
-    growth: tuple[_fields.DiffOfDevice, ...]
-    fragmentation: tuple[_fields.DiffOfDevice, ...]
+    enough_evidence: bool
     categories: dict[int, dict[str, _fields.DiffValue]]
-    warnings: tuple[str, ...]
     report: dict[str, Any] = dataclasses.field(compare=False)
 
     @property
@@ -117,16 +76,23 @@ class Diff:
         return "<Diff: %s>" % self.summary
 
     def _repr_html_(self) -> str:
-        return _html.diff(self)
+        if not self.comparable:
+            return _html.headline("not comparable", ": " + self.reason)
+        return "".join([
+            _html.headline(self.summary),
+            _html.table(("change", "line", "function", "difference"), (
+                (name, change.line, change.function, change.explanation)
+                for name in ("new", "gone", "grown", "shrunk") for change in getattr(self, name))),
+            _html.table(("device", "base peak", "new peak", "significant"), (
+                (str(one.device), size_text(one.base), size_text(one.new), "yes" if one.significant else "no")
+                for one in self.peak)),
+            _html.notes(self.warnings)])
 
 
-_OWN = {**_trace._OWN, _fields.DiffFinding: Change}
-
-
-def diff(base: str | os.PathLike[str] | _trace.Trace, new: str | os.PathLike[str] | _trace.Trace, *,
+def diff(base: Path | _trace.Trace, new: Path | _trace.Trace, *,
          rename: Mapping[str, str] | None = None, step_marks: str | None = None, threads: int | None = None,
-         search_path: Iterable[str | os.PathLike[str]] = (), all_runs: bool = False,
-         categories: str | os.PathLike[str] | None = None) -> Diff:
+         search_path: Iterable[Path] = (), all_runs: bool = False,
+         categories: Path | None = None) -> Diff:
     """Compares two runs, as `vramtrack diff` does.
 
     Args:
@@ -138,21 +104,12 @@ def diff(base: str | os.PathLike[str] | _trace.Trace, new: str | os.PathLike[str
     Raises:
         VramtrackError: A trace cannot be read.
     """
-    options = (_program.reading_options(step_marks, threads, search_path, all_runs, categories) or _trace.options_of(base)
-               or _trace.options_of(new))
-    for old_name, new_name in (rename or {}).items():
-        options += ["--rename", "%s=%s" % (old_name, new_name)]
-    code, text = _program.run(["diff", "--format", "json", *options, _trace.path_of(base), _trace.path_of(new)], good=(0, 3))
+    options = _program.options(step_marks=step_marks, threads=threads, search_path=search_path, all_runs=all_runs,
+                               categories=categories) or _trace.options_of(base, new)
+    options += _program.options(rename=["%s=%s" % names for names in (rename or {}).items()])
+    code, text = _program.run(["diff", "--format", "json", *options, _trace.path_of(base), _trace.path_of(new)],
+                              good=(FINE, NOT_ENOUGH_EVIDENCE))
     report: dict[str, Any] = json.loads(text)
-    values: dict[str, Any] = {name: report[name] for name in ("comparable", "reason", "identical")}
-    for name in ("new", "gone", "grown", "shrunk", "moved"):
-        values[name] = tuple(made(Change, one, _OWN) for one in report[name])
-    for name in ("peak", "reserved_peak", "growth", "fragmentation"):
-        values[name] = tuple(made(_fields.DiffOfDevice, one, _OWN) for one in report[name])
-    parting = report["first_divergence"]
-    return Diff(**values, enough_evidence=code == 0, base=made(_fields.DiffSide, report["base"], _OWN),
-                new_run=made(_fields.DiffSide, report["new_run"], _OWN),
-                first_divergence=None if parting is None else made(_fields.DiffDivergence, parting, _OWN),
-                categories={one["device"]: {name: made(_fields.DiffValue, value, _OWN)
-                                            for name, value in one["categories"].items()} for one in report["categories"]},
-                warnings=tuple(report["warnings"]), report=report)
+    by_device = {one["device"]: {name: made(_fields.DiffValue, value) for name, value in one["categories"].items()}
+                 for one in report["categories"]}
+    return made(Diff, {**report, "enough_evidence": code == FINE, "categories": by_device, "report": report})

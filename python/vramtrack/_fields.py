@@ -741,6 +741,58 @@ class DiffFinding:
 
 
 @dataclasses.dataclass(frozen=True)
+class Diff:
+    """What `vramtrack diff --format json` prints. Sizes are bytes.
+
+    Attributes:
+        new_run: `new` is the list of new sites.
+        comparable: `false` for unrelated programs: nothing else is claimed then.
+        reason: Why not; empty if they are comparable.
+        identical: The same allocations and frees in the same order.
+        reordered: The same ones in another order.
+        first_divergence: Where the two sequences part; `None` if that is not known.
+        tested: There were steps enough to tell a change from chance.
+        events: Allocations and frees of the new run that were compared.
+        small_changes: Sites that changed too little to be findings.
+        inferred_renames: Names that are taken to have changed, in addition to those that the caller gave.
+        rate_unit: What rates are per.
+        normaliser: What makes steps of the two runs comparable, in words; empty: nothing had to.
+        peak: Bytes live.
+        reserved_peak: Bytes.
+        growth: Bytes per `rate_unit`.
+        fragmentation: Bytes reserved at the peak and not live.
+        new: The largest first, here and below.
+        moved: What only changed its place: lines, files, names.
+        warnings: One line each.
+    """
+
+    base: DiffSide
+    new_run: DiffSide
+    comparable: bool
+    reason: str
+    identical: bool
+    reordered: bool
+    first_divergence: DiffDivergence | None
+    tested: bool
+    events: int
+    matched_sites: int
+    small_changes: int
+    inferred_renames: tuple[dict[str, Any], ...]
+    rate_unit: str
+    normaliser: str
+    peak: tuple[DiffOfDevice, ...]
+    reserved_peak: tuple[DiffOfDevice, ...]
+    growth: tuple[DiffOfDevice, ...]
+    fragmentation: tuple[DiffOfDevice, ...]
+    new: tuple[DiffFinding, ...]
+    gone: tuple[DiffFinding, ...]
+    grown: tuple[DiffFinding, ...]
+    shrunk: tuple[DiffFinding, ...]
+    moved: tuple[DiffFinding, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
 class DiffValue:
     """A figure in both runs.
 
@@ -757,19 +809,165 @@ class DiffValue:
     significant: bool
 
 
-# The fields that are objects, or lists of objects, and their classes.
-NESTED: dict[type, dict[str, type]] = {
-    Kept: {"fit": KeptFitPoint},
-    Across: {"rate": AcrossRate},
-    Holder: {"others": HolderShare},
-    Site: {"group": Leak, "kept": Kept, "across": Across, "last_use": LastUse, "first_kernel": FirstKernel, "nvtx_range": NvtxRange, "memory_name": MemoryName, "holder": Holder, "frames": Frame},
-    Activities: {"only_cupti": ActivitiesOnlyCupti, "only_hooks": ActivitiesOnlyHooks, "missing": ActivitiesMissing},
-    SleepLine: {"stack": Frame},
-    Sleep: {"lines": SleepLine},
-    RepeatedFree: {"stack": Frame, "first_stack": Frame},
-    Process: {"activities": Activities, "allocators": Allocator, "sleeps": Sleep, "repeated_frees": RepeatedFree},
-    Steps: {"rounds": StepRounds, "phases": Phase},
-    DiffSide: {"processes": Process, "steps": Steps},
-    DiffDivergence: {"base_frames": Frame, "new_frames": Frame},
-    DiffFinding: {"frames": Frame, "parts": DiffFinding},
+@dataclasses.dataclass(frozen=True)
+class CheckedRule:
+    """A rule that was applied.
+
+    Attributes:
+        rule: Its name, see docs/check.md.
+        result: `passed`, `failed` or `not_judged`.
+        checked: How many sites or devices it was applied to.
+        note: Why it could not be judged; empty otherwise.
+    """
+
+    rule: str
+    result: str
+    checked: int
+    note: str
+
+
+@dataclasses.dataclass(frozen=True)
+class CheckFrame:
+    """A call of the stack.
+
+    Attributes:
+        file: As that of the finding.
+        line: 0 without one.
+    """
+
+    function: str
+    file: str
+    line: int
+
+
+@dataclasses.dataclass(frozen=True)
+class CheckFinding:
+    """What is against a rule.
+
+    Attributes:
+        rule: The rule, see docs/check.md.
+        status: `failed`, `warning` or `excepted`.
+        subject: The function or the device that it is about.
+        message: What is wrong, in one line.
+        site: Id of the site, as in the report; `None` for a device.
+        key: What identifies the finding in every run.
+        device: Index of the device; `None` without one.
+        rank: The rank; `None` in a job without ranks.
+        value: What was measured, in `unit`; `None` if there is no number.
+        limit: The limit, or the baseline's value; `None` without one.
+        unit: `bytes`, `bytes_per_step`, `objects_per_step`, `share`, `steps` and others.
+        file: The source file, from the root of the source tree where it is known; empty without one.
+        line: The line in it; 0 without one.
+        exception: The exception that covers it; `None` without one.
+        naming_frame: Index of the frame that the finding is named after.
+        frames: Call stack, most recent call first; empty for a device.
+    """
+
+    rule: str
+    status: str
+    subject: str
+    message: str
+    site: str | None
+    key: str
+    device: int | None
+    rank: int | None
+    value: float | None
+    limit: float | None
+    unit: str
+    file: str
+    line: int
+    exception: dict[str, Any] | None
+    naming_frame: int
+    frames: tuple[CheckFrame, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Check:
+    """What `vramtrack check --format json` prints. Sizes are bytes. Fields may be added without a new schema_version.
+
+    Attributes:
+        trace: Path as given.
+        baseline: Path as given; `None` without one.
+        result: `passed`, `failed` or `not_enough_evidence`.
+        exit_code: Of `vramtrack check`: 0 passed, 1 failed, 3 not enough evidence.
+        evidence_note: What is missing for a judgement; otherwise empty.
+        steps: How many steps were looked at.
+        sites: How many sites.
+        devices: How many devices.
+        failed: How many findings failed.
+        warned: How many only warn.
+        excepted: How many an exception covers.
+        rules: The rules that were applied.
+        findings: What is against the rules, in the order of the rules; also warnings and exceptions.
+        warnings: One line each.
+    """
+
+    trace: str
+    baseline: str | None
+    result: str
+    exit_code: int
+    evidence_note: str
+    steps: int
+    sites: int
+    devices: int
+    failed: int
+    warned: int
+    excepted: int
+    rules: tuple[CheckedRule, ...]
+    findings: tuple[CheckFinding, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Device:
+    """One device that was used. Live is what is allocated and not freed, reserved what an allocator took from the
+    device, and used what is taken on the device by whatever process.
+
+    Attributes:
+        index: Its number, as the job sees it.
+        name: Its model; empty if the job never asked for it.
+        total_bytes: Its memory; 0 if unknown.
+        peak_step: The step with the most live bytes; `None` without steps.
+        peak_live: Bytes live at that moment.
+        peak_reserved: Bytes reserved at that moment.
+        peak_device_used: Bytes used at that moment.
+        end_live: Bytes live at the end.
+        end_reserved: Bytes reserved at the end.
+        end_device_used: Bytes used at the end.
+        growth_bytes_per_step: What live bytes grow by in each step; `None` if it is unknown.
+        growth_ci: Its 95 % confidence interval.
+        steps_to_oom: Steps until the device is full at this rate; `None` if it does not fill up or that is unknown.
+        unattributed_bytes: Bytes used at the peak that the trace does not explain.
+    """
+
+    index: int
+    name: str
+    total_bytes: int
+    peak_step: int | None
+    peak_live: int
+    peak_reserved: int
+    peak_device_used: int
+    end_live: int
+    end_reserved: int
+    end_device_used: int
+    growth_bytes_per_step: float | None
+    growth_ci: tuple[float | None, float | None]
+    steps_to_oom: float | None
+    unattributed_bytes: int
+
+
+# Where the fields of these are in the JSON; a pair has two places.
+PLACES: dict[type, dict[str, str]] = {
+    Device: {
+        "peak_step": "peak.step",
+        "peak_live": "peak.live",
+        "peak_reserved": "peak.reserved",
+        "peak_device_used": "peak.device_used",
+        "end_live": "end.live",
+        "end_reserved": "end.reserved",
+        "end_device_used": "end.device_used",
+        "growth_bytes_per_step": "growth.bytes_per_step",
+        "growth_ci": "growth.ci_low growth.ci_high",
+        "steps_to_oom": "growth.steps_to_oom",
+    },
 }

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Callable
 
 from . import step
+from ._steps import value_of
 
 if TYPE_CHECKING:
     Callback = object
@@ -35,8 +36,4 @@ class LightningCallback(Callback):
         self._tokens = tokens
 
     def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int, *rest: Any) -> None:
-        try:
-            tokens = 0 if self._tokens is None else self._tokens(batch)
-        except Exception:  # marks must not change what the program does
-            tokens = 0
-        step(tokens=tokens)
+        step(tokens=value_of(self._tokens, batch))

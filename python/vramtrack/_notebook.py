@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from . import _find_step, _ignore, step
+from . import _find_step, _ignore, _mapped_files, step
 from ._program import VramtrackError
 
 if TYPE_CHECKING:
@@ -23,16 +23,7 @@ _NO_TRACE = "This kernel is traced, but has not used CUDA yet: there is no trace
 
 def own_trace() -> str | None:
     """The trace that this process writes; `None` if it writes none, or has not made a CUDA call yet."""
-    try:
-        with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
-            lines = maps.read().splitlines()
-    except OSError:
-        return None
-    for line in lines:
-        columns = line.split(None, 5)
-        if len(columns) == 6 and ".vtrace" in os.path.basename(columns[5]) and os.path.isfile(columns[5]):
-            return columns[5]
-    return None
+    return next((path for path in _mapped_files() if ".vtrace" in os.path.basename(path) and os.path.isfile(path)), None)
 
 
 def register(ipython: Any) -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import re
@@ -12,8 +11,12 @@ from typing import Any, Callable, NamedTuple
 
 import pytest
 
-from . import _program
+from ._check import Check, CheckFinding, check
+from ._fields import CheckFrame
+from ._made import made
+from ._objects import Frame
 from ._program import VramtrackError
+from ._text import size_text
 from ._trace import load
 
 _MOST_FINDINGS = 5
@@ -42,16 +45,18 @@ class Stack(NamedTuple):
     frames: tuple[StackFrame, ...]
 
 
-@dataclasses.dataclass
-class Leaks:
+class Leaks(NamedTuple):
+    """A limit of what may stay behind, and how often the test is repeated to see it."""
+
     limit: str
-    steps: int = 40
-    warmup: int = 5
-    filter_fn: Callable[[Stack], bool] | None = None
+    steps: int
+    warmup: int
+    filter_fn: Callable[[Stack], bool] | None
 
 
-@dataclasses.dataclass
-class Limits:
+class Limits(NamedTuple):
+    """What the marks of a test ask for."""
+
     peaks: dict[int | None, str]  # by device; None: each
     leaks: Leaks | None
 
@@ -87,48 +92,31 @@ def _read(read_one: Callable[..., Any], marker: pytest.Mark) -> tuple[Any, str]:
 
 def read(item: pytest.Item) -> Limits:
     """Fails the test with one line if a mark is wrong."""
-    limits = Limits({}, None)
-    for read_one, name in ((_peak, "limit_vram"), (_leaks, "limit_vram_leaks")):
-        for marker in item.iter_markers(name):
+    peaks: dict[int | None, str] = {}
+    leaks: list[Leaks] = []
+    for name, read_one in (("limit_vram", _peak), ("limit_vram_leaks", _leaks)):
+        for marker in item.iter_markers(name):  # the closest mark comes first, and wins
             value, wrong = _read(read_one, marker)
             if wrong:
                 pytest.fail("%s: %s" % (name, wrong), pytrace=False)
-            # The closest mark comes first, and wins.
-            if name == "limit_vram":
-                limits.peaks.setdefault(*value)
-            elif limits.leaks is None:
-                limits.leaks = value
-    return limits
+            if isinstance(value, Leaks):
+                leaks.append(value)
+            else:
+                peaks.setdefault(*value)
+    return Limits(peaks, leaks[0] if leaks else None)
 
 
 def _budget(limits: Limits) -> str:
-    tables: dict[str, dict[str, str]] = {}
-    for device, limit in limits.peaks.items():
-        tables.setdefault("budget" if device is None else "device.%d" % device, {})["peak"] = limit
+    lines = ["%s.peak = %s" % ("budget" if device is None else "device.%d" % device, json.dumps(limit))
+             for device, limit in limits.peaks.items()]
     if limits.leaks is not None:
-        tables.setdefault("budget", {})["leak"] = limits.leaks.limit
-    lines = []
-    for table, values in tables.items():
-        lines += ["[%s]" % table, *("%s = %s" % (key, json.dumps(value)) for key, value in values.items())]
+        lines.append("budget.leak = " + json.dumps(limits.leaks.limit))
     return "\n".join(lines) + "\n"
 
 
-def _check(limits: Limits, trace: str, root: str) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as folder:
-        budget = os.path.join(folder, "budget.toml")
-        with open(budget, "w", encoding="utf-8") as file:
-            file.write(_budget(limits))
-        options = ["--format", "json", "--budget", budget, "--source-root", root]
-        if limits.leaks is not None:
-            options += ["--step-marks", "marks"]
-        place = re.compile(r" ?\(?%s(:\d+)?\)?:?" % re.escape(budget))
-        try:
-            checked: dict[str, Any] = json.loads(_program.run(["check", *options, trace], good=(0, 1, 3))[1])
-        except VramtrackError as error:
-            raise VramtrackError("a limit of this test:" + place.sub("", str(error))) from None
-    for finding in checked["findings"]:
-        finding["message"] = place.sub("", finding["message"])
-    return checked
+def _without(path: str, text: str) -> str:
+    # Without the place of a limit in a file that nobody wrote.
+    return re.sub(r" ?\(?%s(:\d+)?\)?:?" % re.escape(path), "", text)
 
 
 def judge(item: pytest.Item, limits: Limits, trace: str, kept: bool) -> str | None:
@@ -137,80 +125,70 @@ def judge(item: pytest.Item, limits: Limits, trace: str, kept: bool) -> str | No
     if not os.path.isdir(trace) or not os.listdir(trace):
         item.warn(VramtrackWarning("%s never called CUDA: its limits of device memory say nothing" % item.name))
         return None
-    try:
-        checked = _check(limits, trace, root)
-    except VramtrackError as error:
-        return str(error)
-    rules = (["peak"] if limits.peaks else []) + (["leak"] if limits.leaks else [])
-    unknown = [rule for rule in checked["rules"] if rule["rule"] in rules and rule["result"] == "not_judged"]
-    findings = [one for one in checked["findings"] if one["rule"] in rules and one["status"] == "failed"]
-    if limits.leaks is not None and limits.leaks.filter_fn is not None:
-        findings = [one for one in findings if one["rule"] != "leak" or limits.leaks.filter_fn(_stack(one))]
-    parts = [_finding_text(one, trace, root) for one in findings[:_MOST_FINDINGS]]
-    if len(findings) > _MOST_FINDINGS:
-        parts.append("and %d more" % (len(findings) - _MOST_FINDINGS))
-    if not parts:
-        parts = ["not enough evidence: %s" % (rule["note"] or checked["evidence_note"]) for rule in unknown]
-        if not parts and limits.leaks is not None and checked["result"] == "not_enough_evidence":
-            parts = ["not enough evidence: %s" % checked["evidence_note"]]
+    with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as budget:
+        budget.write(_budget(limits))
+        budget.flush()
+        try:
+            checked = check(trace, budget=budget.name, source_root=root, step_marks="marks" if limits.leaks else None)
+        except VramtrackError as error:
+            return "a limit of this test:" + _without(budget.name, str(error))
+        parts = [_without(budget.name, text) for text in _complaints(checked, limits, trace, root)]
     if not parts:
         return None
     return "\n".join(parts + ["the whole report: vramtrack report " + trace if kept else
                               "--vramtrack-path DIR keeps the trace, for vramtrack report"])
 
 
-def _stack(finding: dict[str, Any]) -> Stack:
-    return Stack(tuple(StackFrame(one["function"], one["file"], one["line"]) for one in finding["frames"]))
+def _complaints(checked: Check, limits: Limits, trace: str, root: str) -> list[str]:
+    rules = {"peak": bool(limits.peaks), "leak": limits.leaks is not None}
+    findings = [one for one in checked.failures if rules.get(one.rule)]
+    if limits.leaks is not None and limits.leaks.filter_fn is not None:
+        findings = [one for one in findings if one.rule != "leak" or limits.leaks.filter_fn(_stack(one))]
+    if findings:
+        more = len(findings) - _MOST_FINDINGS
+        return [*(_finding_text(one, trace, root) for one in findings[:_MOST_FINDINGS]), *(["and %d more" % more] if more > 0 else [])]
+    unknown = [rule.note for rule in checked.rules if rules.get(rule.rule) and rule.result == "not_judged"]
+    if not unknown and rules["leak"] and checked.result == "not_enough_evidence":
+        unknown = [""]
+    return ["not enough evidence: " + (note or checked.evidence_note) for note in unknown]
 
 
-def _finding_text(finding: dict[str, Any], trace: str, root: str) -> str:
-    place = "%s:%d  " % (finding["file"], finding["line"]) if finding["line"] else ""
-    lines = ["%s%s%s %s" % (place, finding["subject"], "" if finding["site"] else ":", finding["message"])]
-    lines += _frames_text(finding) if finding["site"] else _peak_text(finding, trace, root)
-    return "\n".join(lines[:_MOST_LINES])
+def _stack(finding: CheckFinding) -> Stack:
+    return Stack(tuple(StackFrame(one.function, one.file, one.line) for one in finding.frames))
 
 
-def _frames_text(finding: dict[str, Any]) -> list[str]:
-    frames, named = finding["frames"], finding["naming_frame"]
-    end = next((i for i, one in enumerate(frames) if one["file"].endswith(_RUNNERS)), len(frames))
+def _finding_text(finding: CheckFinding, trace: str, root: str) -> str:
+    place = "%s:%d  " % (finding.file, finding.line) if finding.line else ""
+    first = "%s%s%s %s" % (place, finding.subject, "" if finding.site else ":", finding.message)
+    lines = _frames_text(finding) if finding.site else _peak_text(finding, trace, root)
+    return "\n".join([first, *lines][:_MOST_LINES])
+
+
+def _frames_text(finding: CheckFinding) -> list[str]:
+    frames, named = finding.frames, finding.naming_frame
+    end = next((i for i, one in enumerate(frames) if one.file.endswith(_RUNNERS)), len(frames))
     begin = max(0, named - _FRAMES_INSIDE)
     shown = range(begin, min(end, begin + _MOST_LINES - 2))
-    lines = ["  %s %s%s" % (">" if i == named else " ", frames[i]["function"], _place(frames[i], "  %s")) for i in shown]
+    lines = ["  %s %s" % (">" if i == named else " ", _call_text(frames[i])) for i in shown]
     return lines + (["    (%d more callers)" % (end - shown.stop)] if end > shown.stop else [])
 
 
-def _peak_text(finding: dict[str, Any], trace: str, root: str) -> list[str]:
+def _peak_text(finding: CheckFinding, trace: str, root: str) -> list[str]:
     """Who holds the memory, the most first."""
-    report = load(trace).report
-    sites = {site["id"]: site["frames"] for site in report["sites"]}
-    lines: list[dict[str, Any]] = next((one["lines"] for one in report["peak_lines"] if one["device"] == finding["device"]), [])
-    return ["    %8s  %s" % (_size(line["bytes"]), _holder(line["line"], sites.get(line["site"], []), root))
-            for line in lines[:_MOST_LINES - 2]]
+    loaded = load(trace)
+    stacks = {site.id: site.frames for site in loaded.sites}
+    lines: list[dict[str, Any]] = next((one["lines"] for one in loaded.report["peak_lines"] if one["device"] == finding.device), [])
+    texts = []
+    for line in lines[:_MOST_LINES - 2]:
+        calls = [made(Frame, line["line"])] if line["line"] else []
+        if calls and not calls[0].line:  # native code says what it is, the line of Python where it comes from
+            calls += [one for one in stacks.get(line["site"], ()) if one.language == "python"][:1]
+        text = ", ".join(_call_text(one, root) for one in calls) or "(no stack)"
+        texts.append("    %8s  %s" % (size_text(line["bytes"]), text))
+    return texts
 
 
-def _holder(frame: dict[str, Any] | None, stack: list[dict[str, Any]], root: str) -> str:
-    if frame is None:
-        return "(no stack)"
-    # Native code says what it is, the line of Python where it comes from.
-    callers = [frame] if frame["line"] else [frame] + [one for one in stack if one["language"] == "python"][:1]
-    return ", ".join(one["function"] + _place(one, "  %s", root) for one in callers)
-
-
-def _place(frame: dict[str, Any], form: str, root: str = "") -> str:
-    """FILE:LINE in `form`, the file named from `root`; nothing where there is no line."""
-    if not frame["line"]:
-        return ""
-    file = frame["file"]
-    if root and file.startswith(root + os.sep):
-        file = file[len(root) + 1:]
-    return form % ("%s:%d" % (file, frame["line"]))
-
-
-def _size(size: float) -> str:
-    """Three digits, in powers of 1024, as the program prints them."""
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if size < 1024 or unit == "TiB":
-            break
-        size /= 1024
-    digits = 0 if unit == "B" else max(0, 3 - len(str(int(size))))
-    return "%.*f %s" % (digits, size, unit)
+def _call_text(call: Frame | CheckFrame, root: str = "") -> str:
+    """The function, and FILE:LINE where there is a line, the file named from `root`."""
+    file = call.file[len(root) + 1:] if root and call.file.startswith(root + os.sep) else call.file
+    return "%s  %s:%d" % (call.function, file, call.line) if call.line else call.function

@@ -17,17 +17,16 @@ import pytest
 from _pytest.outcomes import OutcomeException
 from _pytest.runner import CallInfo
 
-from ._installation import where
-from ._program import VramtrackError
+from ._program import VramtrackError, where
 
 _WORDS = 8  # lines of what a process said that did not end as it should
-# What is the session's, not the test's: which tests there are, where results go, who runs them, when to stop.
-_OWN_OPTIONS: dict[str, Any] = {
-    "keyword": "", "markexpr": "", "deselect": None, "lf": False, "failedfirst": False, "newfirst": False, "stepwise": False,
-    "stepwise_skip": False, "maxfail": 0, "collectonly": False, "xmlpath": None, "junitxml": None, "htmlpath": None,
-    "report_log": None, "json_report": False, "no_cov": True, "cov_source": [], "numprocesses": None, "maxprocesses": None,
-    "tx": [], "dist": "no", "distload": False, "looponfail": False, "usepdb": False, "basetemp": None, "pyargs": False,
-    "durations": None, "pastebin": None, "cacheclear": False, "cacheshow": None,
+# The test's session has the options of this one as they were read: what chose the tests chooses this one again, and the
+# options that hand tests to other processes are off where tests run. Only what two sessions cannot both do is not passed on:
+_NOT_BOTH = {
+    "lf": False, "stepwise": False, "stepwise_skip": False, "cacheclear": False,  # the cache tells which tests are left
+    "xmlpath": None, "htmlpath": None, "report_log": None, "json_report": False,  # files of results
+    "basetemp": None,  # emptied by the session that has it
+    "no_cov": True,  # the data of pytest-cov
 }
 
 
@@ -77,31 +76,24 @@ def _trace_folder(item: pytest.Item, work: str) -> str:
     return folder
 
 
-def _picklable(options: dict[str, Any]) -> dict[str, Any]:
-    kept = {}
-    for name, value in options.items():
+def _options(config: pytest.Config) -> dict[str, Any]:
+    options = {"inifilename": str(config.inipath)} if config.inipath is not None else {}
+    for name, value in {**vars(config.option), **options, "rootdir": str(config.rootpath)}.items():
         try:
             pickle.dumps(value)
         except Exception:
             continue
-        kept[name] = value
-    return kept
+        options[name] = _NOT_BOTH.get(name, value)
+    return options
 
 
 def _reports_of(item: pytest.Item) -> Iterator[pytest.TestReport]:
     program, config = where().program, item.config
     with tempfile.TemporaryDirectory(prefix="vramtrack-pytest-") as work:
-        trace = _trace_folder(item, work)
-        options = {**vars(config.option), "rootdir": str(config.rootpath)}
-        if config.inipath is not None:
-            options["inifilename"] = str(config.inipath)
-        options.update({name: value for name, value in _OWN_OPTIONS.items() if name in options})
-        job: dict[str, Any] = {
-            "nodeid": item.nodeid, "path": str(item.path), "options": _picklable(options), "sys_path": sys.path,
-            "trace": trace, "kept": bool(config.getoption("--vramtrack-path")), "results": os.path.join(work, "results"),
-        }
+        trace, results = _trace_folder(item, work), os.path.join(work, "results")
         with open(os.path.join(work, "job"), "wb") as file:
-            pickle.dump(job, file)
+            pickle.dump({"nodeid": item.nodeid, "path": str(item.path), "options": _options(config), "sys_path": sys.path,
+                         "trace": trace, "kept": bool(config.getoption("--vramtrack-path")), "results": results}, file)
         command = [program, "run", "--quiet", "-o", trace, "--", sys.executable, "-m", "vramtrack._pytest_child", file.name]
         # The module is this one, wherever the test's process would look for it.
         package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -110,7 +102,7 @@ def _reports_of(item: pytest.Item) -> Iterator[pytest.TestReport]:
         exit_code, said = _run_in_group(command, env=environment, stdin=subprocess.DEVNULL, stdout=output,
                                         stderr=subprocess.STDOUT if output else None, encoding="utf-8", errors="replace")
         ended = None
-        for kind, value in _results(job["results"]):
+        for kind, value in _results(results):
             if kind == "report":
                 report = config.hook.pytest_report_from_serializable(config=config, data=value)
                 ended = report.when

@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 from . import _loaded_library
-from ._program import VramtrackError
+from ._program import Path, VramtrackError, output_pattern, where
 
 _NOT_POSSIBLE = 2
 _MESSAGE_BYTES = 8192
@@ -16,8 +16,6 @@ _MESSAGE_BYTES = 8192
 def _library() -> Any:
     """The tracer in this process, which is loaded if it is not there yet."""
     import ctypes
-
-    from ._installation import where
 
     path = _loaded_library() or where().library
     try:
@@ -38,15 +36,14 @@ def _new_folder() -> str:
 
 
 def _options(output: str, stacks: str | None, max_frames: int | None, max_bytes: str | int | None) -> str:
-    pattern = os.path.join(os.path.abspath(output).replace("%", "%%"), "vramtrack.%h.%p.vtrace")
-    given = {"OUTPUT": pattern, "STACKS": stacks, "MAX_FRAMES": max_frames, "MAX_BYTES": max_bytes}
+    given = {"OUTPUT": output_pattern(output), "STACKS": stacks, "MAX_FRAMES": max_frames, "MAX_BYTES": max_bytes}
     lines = ["VRAMTRACK_%s=%s" % (name, value) for name, value in given.items() if value is not None]
     if any("\n" in line for line in lines):
         raise VramtrackError("an option has a line break")
     return "".join(line + "\n" for line in lines)
 
 
-def start(output: str | os.PathLike[str] | None = None, *, stacks: str | None = None, max_frames: int | None = None,
+def start(output: Path | None = None, *, stacks: str | None = None, max_frames: int | None = None,
           max_bytes: str | int | None = None) -> str:
     """Records the CUDA allocations of this process from now on. The tracer is loaded if the process was started without it.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps that a loop marks itself."""
+"""Loops that mark their steps."""
 
 from __future__ import annotations
 
@@ -8,6 +8,14 @@ from typing import Any, Callable, Generic, Iterable, Iterator, TypeVar
 from . import step
 
 T = TypeVar("T")
+
+
+def value_of(tokens: Callable[[T], Any] | None, batch: T) -> Any:
+    """What a user's function says of a batch. An error in it counts as 0: marks must not change what the program does."""
+    try:
+        return 0 if tokens is None else tokens(batch)
+    except Exception:
+        return 0
 
 
 class steps(Generic[T]):
@@ -36,7 +44,7 @@ class steps(Generic[T]):
 
     def __iter__(self) -> Iterator[T]:
         for batch in self._loader:
-            self._open = [self._value(batch)]
+            self._open = [value_of(self._tokens, batch)]
             yield batch
             self._end()
 
@@ -50,12 +58,29 @@ class steps(Generic[T]):
         if type_ is None:
             self._end()
 
-    def _value(self, batch: T) -> Any:
-        try:
-            return 0 if self._tokens is None else self._tokens(batch)
-        except Exception:  # marks must not change what the program does
-            return 0
-
     def _end(self) -> None:
         if self._open:
             step(tokens=self._open.pop())
+
+
+def accelerate_steps(accelerator: Any, loader: Iterable[T], tokens: Callable[[T], Any] | None = None) -> Iterator[T]:
+    """Iterates over `loader` and marks the end of a step after each iteration in which gradients are synchronized, so that a
+    step is one update of the weights, whatever `gradient_accumulation_steps` is.
+
+        for batch in accelerate_steps(accelerator, loader):
+            with accelerator.accumulate(model):
+                ...
+
+    Args:
+        accelerator: The `accelerate.Accelerator` of the loop.
+        loader: The prepared loader.
+        tokens: A function that says of a batch what explains its memory, such as its tokens; a step has the sum. An error in
+            it counts as 0.
+    """
+    values: list[Any] = []
+    for batch in loader:
+        yield batch
+        values.append(value_of(tokens, batch))
+        if accelerator.sync_gradients:
+            step(tokens=value_of(sum, values))
+            values.clear()

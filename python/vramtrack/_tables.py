@@ -7,27 +7,23 @@ Steps and events may be many: the program writes them as Parquet or CSV (docs/ex
 from __future__ import annotations
 
 import dataclasses
+import operator
 import os
 import tempfile
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator
-
-from . import _program, _trace
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, Tuple
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
 
 Rows = Iterable[Any]
+# By name of a table: the class of its rows, and a function that has them.
+Tables = Mapping[str, Tuple[type, Callable[[], Rows]]]
+# Writes a table (name, format, path) that the program has.
+Export = Callable[[str, str, str], None]
 # name, type, value of a row
-Column = tuple[str, str, Callable[[Any], Any]]
+Column = Tuple[str, str, Callable[[Any], Any]]
 
-_TABLES: dict[str, tuple[Any, Callable[[_trace.Trace], Rows]]] = {
-    "findings": (_trace.Finding, lambda trace: trace.findings),
-    "sites": (_trace.Site, lambda trace: trace.all_sites()),
-    "processes": (_trace.Process, lambda trace: trace.processes),
-    "devices": (_trace.Device, lambda trace: trace.devices),
-    "timeline": (_trace.TimelineBin, lambda trace: trace.timeline),
-}
 _EXPORTED = ("steps", "events")
 
 
@@ -49,27 +45,24 @@ def _field_columns(name: str, declared: str) -> Iterator[Column]:
 def _columns(row_type: Any) -> list[Column]:
     declared = {field.name: str(field.type) for field in dataclasses.fields(row_type)}
     columns = [column for name, type_ in declared.items() for column in _field_columns(name, type_)]
-    if row_type is _trace.Site:  # these are fields of a finding
-        columns += [("function", "str", lambda row: row.function), ("line", "str", lambda row: row.line)]
-    return columns
+    return columns + [(name, "str", operator.attrgetter(name)) for name in getattr(row_type, "_columns", ())]
 
 
-def _table(trace: _trace.Trace, name: str) -> tuple[list[Column], Rows]:
-    if name not in _TABLES:
-        raise ValueError("unknown table %r (expected %s)" % (name, ", ".join((*_TABLES, *_EXPORTED))))
-    row_type, rows = _TABLES[name]
-    return _columns(row_type), rows(trace)
+def _table(name: str, tables: Tables) -> tuple[list[Column], list[Any]]:
+    if name not in tables:
+        raise ValueError("unknown table %r (expected %s)" % (name, ", ".join((*tables, *_EXPORTED))))
+    row_type, rows = tables[name]
+    return _columns(row_type), list(rows())
 
 
-def _export(trace: _trace.Trace, name: str, form: str, read: Callable[[str], Any]) -> Any:
+def _exported(name: str, form: str, export: Export, read: Callable[[str], Any]) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "%s.%s" % (name, form))
-        _program.run(["export", "--to", form, "--table", name, "-o", path, *trace.options,
-                      _program.as_argument(trace.path)])
+        export(name, form, path)
         return read(path)
 
 
-def arrow(trace: _trace.Trace, name: str) -> pyarrow.Table:
+def arrow(name: str, tables: Tables, export: Export) -> pyarrow.Table:
     try:
         import pyarrow
     except ImportError:
@@ -77,24 +70,22 @@ def arrow(trace: _trace.Trace, name: str) -> pyarrow.Table:
     if name in _EXPORTED:
         import pyarrow.parquet
 
-        return _export(trace, name, "parquet", pyarrow.parquet.read_table)
+        return _exported(name, "parquet", export, pyarrow.parquet.read_table)
     types = {"str": pyarrow.string(), "int": pyarrow.int64(), "float": pyarrow.float64(), "bool": pyarrow.bool_(),
              "list": pyarrow.list_(pyarrow.string())}
-    columns, rows = _table(trace, name)
-    rows = list(rows)
+    columns, rows = _table(name, tables)
     return pyarrow.table([pyarrow.array([value(row) for row in rows], types[type_]) for _, type_, value in columns],
                          schema=pyarrow.schema([(column, types[type_]) for column, type_, _ in columns]))
 
 
-def data_frame(trace: _trace.Trace, name: str) -> pandas.DataFrame:
+def data_frame(name: str, tables: Tables, export: Export) -> pandas.DataFrame:
     try:
         import pandas
     except ImportError:
         raise ImportError("to_pandas() needs pandas, which is not installed: pip install pandas") from None
     if name in _EXPORTED:
-        return _export(trace, name, "csv", lambda path: pandas.read_csv(path, dtype_backend="numpy_nullable"))
+        return _exported(name, "csv", export, lambda path: pandas.read_csv(path, dtype_backend="numpy_nullable"))
     types = {"str": "object", "int": "Int64", "float": "float64", "bool": "bool", "list": "object"}
-    columns, rows = _table(trace, name)
-    rows = list(rows)
+    columns, rows = _table(name, tables)
     return pandas.DataFrame({column: pandas.Series([value(row) for row in rows], dtype=types[type_])
                              for column, type_, value in columns})

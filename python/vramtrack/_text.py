@@ -1,7 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text that a terminal shows as it is."""
+"""Text as the report writes it: sizes, rates, and names that a terminal shows as they are."""
 
 from __future__ import annotations
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+
+def size_text(size: float | None) -> str:
+    """A number of bytes, such as "1.50 MiB"."""
+    if size is None or size - size != 0:
+        return "unknown"
+    unit, left = 0, abs(size)
+    while left >= 1023.5 and unit + 1 < len(_UNITS):
+        left /= 1024
+        unit += 1
+    value = size / 1024**unit
+    if abs(value) >= 99.95 or (unit == 0 and value == int(value)):
+        digits = "%.0f" % value
+    else:
+        digits = ("%.1f" if abs(value) >= 9.995 else "%.2f") % value
+    return "%s %s" % (digits, _UNITS[unit])
+
+
+def count_text(number: float) -> str:
+    return "{:,.3g}".format(number) if number != int(number) else "{:,d}".format(int(number))
+
+
+def rate_text(level: str, kind: str, size: float | None, objects: float | None, unit: str) -> str:
+    """What stays behind per `unit`: bytes, or objects where they have no size (streams, events)."""
+    if level == "handle" and objects is not None:
+        return "%s %s%s per %s" % (count_text(objects), kind or "handle", "" if objects == 1 else "s", unit)
+    return "%s per %s" % (size_text(size), unit)
 
 
 def printable(text: str) -> str:

@@ -11,26 +11,23 @@ optimizer's calls; marks add the numbers of the trainer, and its tokens.
 
 from __future__ import annotations
 
+from . import _imported
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ._accelerate import accelerate_steps
     from ._lightning import LightningCallback
+    from ._steps import accelerate_steps
     from ._transformers import TransformersCallback
 
-_PLACES = {"LightningCallback": "_lightning", "TransformersCallback": "_transformers", "accelerate_steps": "_accelerate"}
+_PLACES = {"LightningCallback": "_lightning", "TransformersCallback": "_transformers", "accelerate_steps": "_steps"}
 
 __all__ = ["LightningCallback", "TransformersCallback", "accelerate_steps"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
-        raise AttributeError("module 'vramtrack.integrations' has no attribute %r" % name)
-    from importlib import import_module
-
-    value = globals()[name] = getattr(import_module("vramtrack." + _PLACES[name]), name)
-    return value
+    return _imported(globals(), _PLACES, name)
 
 
 def __dir__() -> list[str]:

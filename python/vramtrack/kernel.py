@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ._program import VramtrackError
+from ._program import VramtrackError, output_pattern, where
 
 _NAME = "vramtrack"
 _FOLDER = "vramtrack"
@@ -31,8 +31,6 @@ def environment(output: str) -> dict[str, str]:
     Raises:
         VramtrackError: The library is missing, or the loader could not load it from where it is.
     """
-    from ._installation import where
-
     library = where().library
     if not os.path.isfile(library):
         raise VramtrackError("%s: no such file" % library)
@@ -42,7 +40,7 @@ def environment(output: str) -> dict[str, str]:
     preloads = result.get("LD_PRELOAD", "").replace(":", " ").split()
     if not any(os.path.basename(path) == os.path.basename(library) for path in preloads):
         result["LD_PRELOAD"] = ":".join([library, *preloads])
-    result["VRAMTRACK_OUTPUT"] = os.path.join(os.path.abspath(output).replace("%", "%%"), "vramtrack.%h.%p.vtrace")
+    result["VRAMTRACK_OUTPUT"] = output_pattern(output)
     result.setdefault("NVTX_INJECTION64_PATH", library)
     # Each start of the kernel is a run of its own, of which readers take the newest.
     result["VRAMTRACK_RUN_ID"] = os.urandom(16).hex()

@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import pytest
 
-_MARKERS = (
-    "limit_vram(limit, *, device=None): fail if more than `limit` of a device's memory is live at the peak, such as '2 GiB'",
-    "limit_vram_leaks(limit, *, steps=40, warmup=5, filter_fn=None): repeat the body, fail if more than `limit` stays "
-    "behind in each repetition, such as '0 B/step'",
-)
-MARKER_NAMES = ("limit_vram", "limit_vram_leaks")
+_MARKERS = {
+    "limit_vram": "(limit, *, device=None): fail if more than `limit` of a device's memory is live at the peak, such as '2 GiB'",
+    "limit_vram_leaks": "(limit, *, steps=40, warmup=5, filter_fn=None): repeat the body, fail if more than `limit` stays "
+                        "behind in each repetition, such as '0 B/step'",
+}
 CHILD = "vramtrack-child"  # the plugin of the process in which a marked test runs
 
 
@@ -29,14 +28,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    for marker in _MARKERS:
-        config.addinivalue_line("markers", marker)
+    for name, text in _MARKERS.items():
+        config.addinivalue_line("markers", name + text)
     if not (config.pluginmanager.hasplugin(CHILD) or config.getoption("--no-vramtrack")):
         config.pluginmanager.register(_Tracing(config), "vramtrack-tracing")
-
-
-def is_marked(item: pytest.Item) -> bool:
-    return any(item.get_closest_marker(name) for name in MARKER_NAMES)
 
 
 class _Tracing:
@@ -48,7 +43,7 @@ class _Tracing:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-        if self._here or self._plans or not is_marked(item):
+        if self._here or self._plans or not any(map(item.get_closest_marker, _MARKERS)):
             return None
         from . import _pytest_parent
 

@@ -67,7 +67,6 @@ TEST(UnseenMemory, ALeakOfALibraryThatNoHookSeesIsALeak) {
   EXPECT_EQ(leak.kind, "device");
   EXPECT_DOUBLE_EQ(leak.rate_bytes_per_step, kLeaked);
   EXPECT_DOUBLE_EQ(leak.rate_objects_per_step, 1);
-  EXPECT_NE(leak.explanation.find("only CUPTI saw"), std::string::npos) << leak.explanation;
   ASSERT_EQ(leak.frames.size(), 1u);
   EXPECT_EQ(leak.frames[0].language, Language::kCupti);
   ASSERT_EQ(report.devices.size(), 1u);

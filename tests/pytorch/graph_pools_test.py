@@ -55,7 +55,6 @@ class GraphPoolsTest(unittest.TestCase):
         rate = found[0]["group"]["rate_bytes_per_step"]
         expected = (sum(pools.values()) + truth["inputs"]) / self.STEPS
         self.assertLess(abs(rate - expected), 0.1 * expected, (rate, expected))
-        self.assertIn("private memory pools", found[0]["explanation"])
 
     def test_a_few_graphs_are_no_leak(self):
         for mode in ("bounded", "dropped"):
@@ -76,7 +75,6 @@ class PinnedPoolTest(unittest.TestCase):
         found = leaks(report)
         self.assertEqual(len(found), 1, [site["explanation"] for site in found])
         self.assertEqual([frame["function"] for frame in found[0]["frames"]], ["PyTorch's pinned-memory pool"])
-        self.assertIn("which line keeps the blocks is not known", found[0]["explanation"])
         self.assertEqual(found[0]["rate_bytes_per_step"], 262144)
 
     def test_a_pool_that_does_not_grow_is_no_leak(self):

@@ -33,13 +33,10 @@ def bench(root, folder, quick):
             done = subprocess.run(command, env=dict(os.environ, **device, **environment), stdout=subprocess.PIPE,
                                   text=True, check=True)
             ns[way] = min(ns.get(way, float("inf")), float(done.stdout))
-    info = subprocess.run([os.path.join(binaries, "analyzer/vramtrack"), "info", trace], stdout=subprocess.PIPE,
-                          text=True, check=True).stdout
     results = {"ns_per_record": ns, "overhead_ns": round(ns["records traced"] - ns["records taken, nothing done"], 1),
                "with_the_simulated_cupti_ns": round(ns["records traced"] - ns["no records"], 1)}
     # Fills have no names; //proto:activities_test has kernels.
-    bytes_each = re.search(r"([0-9.]+) bytes\s+of\s+file\s+each;\s+its", info)
-    results["bytes_per_record"] = float(bytes_each.group(1)) if bytes_each else None
+    results["bytes_per_record"] = bytes_per_record(binaries, trace)
     print("\na record of CUPTI in the program's thread, ns of processor time")
     for way, each in ns.items():
         print("%-34s %12.1f" % (way, each))
@@ -49,7 +46,7 @@ def bench(root, folder, quick):
     return results
 
 
-def file_bytes_of_kernels(binaries, trace):
+def bytes_per_record(binaries, trace):
     info = subprocess.run([os.path.join(binaries, "analyzer/vramtrack"), "info", trace], stdout=subprocess.PIPE,
                           text=True, check=True).stdout
     found = re.search(r"([0-9.]+) bytes\s+of\s+file\s+each;\s+its", info)
@@ -90,7 +87,7 @@ def bench_workload(binaries, folder, device, traced, quick):
             spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
             ms[way] = min(ms.get(way, float("inf")), 1000 * spent / steps)
             if "kernels" in way:
-                kernel_bytes = file_bytes_of_kernels(binaries, trace)
+                kernel_bytes = bytes_per_record(binaries, trace)
     print("\na step of the transformer's training, ms of processor time on the simulated device")
     for way, each in ms.items():
         print("%-34s %12.4f" % (way, each))

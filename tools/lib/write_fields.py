@@ -4,7 +4,7 @@
 
 Writes what is made of the lists of fields in analyzer/model: docs/report.schema.json and docs/diff.schema.json, which
 the program WRITE_SCHEMA prints; docs/fields.md, the tables of all fields; python/vramtrack/_fields.py, the report's
-structs as classes of Python. --check compares instead, and names what differs. Run it by
+structs as classes of Python, and those of docs/check.schema.json, which is written by hand. --check compares instead, and names what differs. Run it by
 tools/bazel run //analyzer/render:write_fields
 """
 import json
@@ -32,8 +32,30 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 '''
-# The structs that the Python package has as classes, with all that they consist of: of the report, of the diff.
-CLASSES = (("Site", "Process", "Steps"), ("DiffSide", "DiffDivergence", "DiffOfDevice", "DiffFinding", "DiffValue"))
+# The structs that the Python package has as classes, with all that they consist of.
+CLASSES = ("Site", "Process", "Steps", "Diff", "DiffValue", "Check")
+# What the classes of whole reports have not: it says nothing, or has another form in Python.
+LEFT_OUT = {"Diff": ("schema_version", "tool_version", "categories"), "Check": ("schema_version", "tool_version")}
+# A class whose objects have fields of several structs: name: path of the field (two of them: a pair), what it is if that is
+# more than the field itself says.
+FLAT = {"Device": ("One device that was used. Live is what is allocated and not freed, reserved what an allocator took from the "
+                   "device, and used what is taken on the device by whatever process.", {
+    "index": ("index", "its number, as the job sees it"),
+    "name": ("name", "its model; empty if the job never asked for it"),
+    "total_bytes": ("total_bytes", "its memory; 0 if unknown"),
+    "peak_step": ("peak.step", "the step with the most live bytes; `null` without steps"),
+    "peak_live": ("peak.live", "bytes live at that moment"),
+    "peak_reserved": ("peak.reserved", "bytes reserved at that moment"),
+    "peak_device_used": ("peak.device_used", "bytes used at that moment"),
+    "end_live": ("end.live", "bytes live at the end"),
+    "end_reserved": ("end.reserved", "bytes reserved at the end"),
+    "end_device_used": ("end.device_used", "bytes used at the end"),
+    "growth_bytes_per_step": ("growth.bytes_per_step", "what live bytes grow by in each step; `null` if it is unknown"),
+    "growth_ci": ("growth.ci_low growth.ci_high", "its 95 % confidence interval"),
+    "steps_to_oom": ("growth.steps_to_oom", "steps until the device is full at this rate; `null` if it does not fill up or that "
+                                            "is unknown"),
+    "unattributed_bytes": ("unattributed_bytes", "bytes used at the peak that the trace does not explain"),
+})}
 LINE = 120
 
 
@@ -85,7 +107,7 @@ def table(name, schema):
 
 def pages(schemas):
     lines, seen = PAGE.splitlines(), set()
-    for name, schema in zip(("Report", "Diff"), schemas):
+    for name, schema in zip(("Report", "Diff"), schemas[:2]):
         lines += table(name, {**schema, "description": schema["description"]})
         for struct, definition in schema["definitions"].items():
             if struct not in seen:
@@ -101,7 +123,8 @@ def declared(schema):
     if "anyOf" in schema:
         return " | ".join(declared(part) for part in reversed(schema["anyOf"]))
     if "enum" in schema:
-        return "str | None" if None in schema["enum"] else "str"
+        names = {type(choice).__name__ for choice in schema["enum"]}
+        return " | ".join(sorted(names - {"NoneType"})) + (" | None" if "NoneType" in names else "")
     types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     texts = []
     for one in types:
@@ -138,8 +161,42 @@ def docstring(name, definition):
     return lines[:-1] + [lines[-1] + '"""']
 
 
+def without_names(one, named):
+    """A schema whose numbers and words are given in place, not by the name of a definition."""
+    if isinstance(one, list):
+        return [without_names(inner, named) for inner in one]
+    if not isinstance(one, dict):
+        return one
+    whole = named.get(refers_to(one), {}) if "$ref" in one else {}
+    if whole and whole.get("type") != "object":
+        return {**whole, **{key: value for key, value in one.items() if key != "$ref"}}
+    return {key: without_names(value, named) for key, value in one.items()}
+
+
+def field_at(definitions, name, path):
+    """The field that a path leads to from a struct."""
+    first, _, rest = path.partition(".")
+    field = definitions[name]["properties"][first]
+    return field_at(definitions, refers_to(field), rest) if rest else field
+
+
+def flat(definitions, about, fields):
+    """The definition of a class of FLAT."""
+    properties = {}
+    for name, (path, text) in fields.items():
+        found = [field_at(definitions, "Device", one) for one in path.split()]
+        one = found[0] if len(found) == 1 else {"type": "array", "maxItems": 2, "items": found[0]}
+        properties[name] = {**one, "description": text}
+    return {"description": about, "properties": properties, "required": list(properties)}
+
+
 def python(schemas):
-    definitions = {**schemas[1]["definitions"], **schemas[0]["definitions"]}
+    report, diff, check = schemas
+    definitions = {**check["definitions"], **diff["definitions"], **report["definitions"], "Diff": diff, "Check": check}
+    for name, fields in LEFT_OUT.items():
+        definitions[name] = {**definitions[name], "properties": {
+            field: one for field, one in definitions[name]["properties"].items() if field not in fields}}
+    classes = {name: flat(definitions, *given) for name, given in FLAT.items()}
     order = []
 
     def add(name):
@@ -151,35 +208,33 @@ def python(schemas):
                 add(inner)
         order.append(name)
 
-    for names in CLASSES:
-        for name in names:
-            add(name)
-    lines, nested = PYTHON.splitlines(), {}
-    for name in order:
-        definition = definitions[name]
+    for name in CLASSES:
+        add(name)
+    lines = PYTHON.splitlines()
+    for name in order + list(FLAT):
+        definition = classes.get(name) or definitions[name]
         lines += ["", "", "@dataclasses.dataclass(frozen=True)", "class %s:" % name]
         lines += [("    " + line).rstrip() for line in docstring(name, definition)]
         lines.append("")
         for field, one in sorted(definition["properties"].items(), key=lambda item: item[0] not in definition["required"]):
-            optional = " = False" if field not in definition["required"] else ""
-            lines.append("    %s: %s%s" % (field, declared(one), optional))
-            if refers_to(one):
-                nested.setdefault(name, {})[field] = refers_to(one)
-    lines += ["", "", "# The fields that are objects, or lists of objects, and their classes.",
-              "NESTED: dict[type, dict[str, type]] = {"]
-    for name, fields in nested.items():
-        lines.append("    %s: {%s}," % (name, ", ".join('"%s": %s' % item for item in fields.items())))
+            lines.append("    %s: %s%s" % (field, declared(one), "" if field in definition["required"] else " = False"))
+    lines += ["", "", "# Where the fields of these are in the JSON; a pair has two places.", "PLACES: dict[type, dict[str, str]] = {"]
+    for name, (_, fields) in FLAT.items():
+        lines += ["    %s: {" % name, *('        "%s": "%s",' % (field, path) for field, (path, _) in fields.items()
+                                        if field != path), "    },"]
     return lines + ["}"]
 
 
 def main(write_schema, check=None):
     texts = [subprocess.run([os.path.abspath(write_schema), which], check=True, stdout=subprocess.PIPE, text=True).stdout
              for which in ("report", "diff")]
-    schemas = [json.loads(text) for text in texts]
+    root, differ = os.environ.get("BUILD_WORKSPACE_DIRECTORY", "."), []
+    with open(os.path.join(root, "docs/check.schema.json"), encoding="utf-8") as file:
+        check_schema = json.load(file)
+    schemas = [*map(json.loads, texts), without_names(check_schema, check_schema["definitions"])]
     files = {"docs/report.schema.json": texts[0], "docs/diff.schema.json": texts[1],
              "docs/fields.md": "\n".join(pages(schemas)) + "\n",
              "python/vramtrack/_fields.py": "\n".join(python(schemas)) + "\n"}
-    root, differ = os.environ.get("BUILD_WORKSPACE_DIRECTORY", "."), []
     for path, text in files.items():
         path = os.path.join(root, path)
         if check is None:
