@@ -8,21 +8,48 @@
 namespace vramtrack {
 namespace {
 
-// Of a process; sizes are sums over its devices.
+// Of a process; sizes and growths are sums over its devices.
 struct RunRow {
-  explicit RunRow(const ProcessSummary& of = kNone<ProcessSummary>) : summary(of) {}
+  const ProcessSummary& summary = kNone<ProcessSummary>;
 
-  const ProcessSummary& summary;
-  uint64_t peak_live = 0, peak_reserved = 0, peak_device_used = 0, end_live = 0, end_reserved = 0, end_device_used = 0;
-  std::optional<double> growth_bytes_per_step, growth_reserved_bytes_per_step, growth_device_used_bytes_per_step;
-  std::optional<double> steps_to_oom, seconds_to_oom;  // of the device where it is soonest
-  uint64_t sites = 0, leaks = 0;
-  double leak_bytes_per_step = 0;
+  uint64_t Sum(ReportMoment ReportDevice::*moment, uint64_t ReportMoment::*bytes) const {
+    uint64_t sum = 0;
+    for (const ReportDevice& device : summary.findings.devices) sum += device.*moment.*bytes;
+    return sum;
+  }
+  // Null if no device has a growth.
+  std::optional<double> Growth(ReportGrowth ReportGrowths::*of) const {
+    std::optional<double> sum;
+    for (const ReportDevice& device : summary.findings.devices) {
+      if (device.growth_of) sum = sum.value_or(0) + ((*device.growth_of).*of).bytes_per_step;
+    }
+    return sum;
+  }
+  // Of the device where it is soonest.
+  std::optional<double> Soonest(std::optional<double> ReportGrowth::*to_oom) const {
+    std::optional<double> soonest;
+    for (const ReportDevice& device : summary.findings.devices) {
+      const ReportGrowths& growths = device.growth_of ? *device.growth_of : kNone<ReportGrowths>;
+      for (const ReportGrowth* growth : {&growths.live, &growths.reserved, &growths.device_used}) {
+        const std::optional<double>& one = growth->*to_oom;
+        if (one && (!soonest || *one < *soonest)) soonest = one;
+      }
+    }
+    return soonest;
+  }
 
   void Put(TableRows* columns) const {
     TableRows& column = *columns;
     const ProcessFindings& findings = summary.findings;
     const ReportProcess& process = findings.process;
+    uint64_t sites = 0, leaks = 0;
+    double leak_bytes_per_step = 0;
+    for (const auto& [verdict, count] : findings.verdict_counts) sites += count;
+    for (const ReportSite& site : findings.sites) {
+      if (!IsLeak(site) || !site.part_of.empty()) continue;
+      ++leaks;
+      leak_bytes_per_step += site.group ? site.group->rate_bytes_per_step : site.rate_bytes_per_step;
+    }
     column("host", OrNull(summary.identity.host));
     column("started", TableTime{summary.identity.start_unix_ns / 1000});
     column("duration_s", process.duration_s);
@@ -36,17 +63,17 @@ struct RunRow {
     column("step_source", findings.steps.source);
     column("step_unit", findings.steps.unit);
     column("devices", findings.devices.size());
-    column("peak_live", peak_live);
-    column("peak_reserved", peak_reserved);
-    column("peak_device_used", peak_device_used);
-    column("end_live", end_live);
-    column("end_reserved", end_reserved);
-    column("end_device_used", end_device_used);
-    column("growth_bytes_per_step", growth_bytes_per_step);
-    column("growth_reserved_bytes_per_step", growth_reserved_bytes_per_step);
-    column("growth_device_used_bytes_per_step", growth_device_used_bytes_per_step);
-    column("steps_to_oom", steps_to_oom);
-    column("seconds_to_oom", seconds_to_oom);
+    column("peak_live", Sum(&ReportDevice::peak, &ReportMoment::live));
+    column("peak_reserved", Sum(&ReportDevice::peak, &ReportMoment::reserved));
+    column("peak_device_used", Sum(&ReportDevice::peak, &ReportMoment::device_used));
+    column("end_live", Sum(&ReportDevice::end, &ReportMoment::live));
+    column("end_reserved", Sum(&ReportDevice::end, &ReportMoment::reserved));
+    column("end_device_used", Sum(&ReportDevice::end, &ReportMoment::device_used));
+    column("growth_bytes_per_step", Growth(&ReportGrowths::live));
+    column("growth_reserved_bytes_per_step", Growth(&ReportGrowths::reserved));
+    column("growth_device_used_bytes_per_step", Growth(&ReportGrowths::device_used));
+    column("steps_to_oom", Soonest(&ReportGrowth::steps_to_oom));
+    column("seconds_to_oom", Soonest(&ReportGrowth::seconds_to_oom));
     column("sites", sites);
     column("leaks", leaks);
     column("leak_bytes_per_step", leak_bytes_per_step);
@@ -56,42 +83,7 @@ struct RunRow {
   }
 };
 
-void AddUp(std::optional<double>* sum, double value) { sum->emplace(sum->value_or(0) + value); }
-
-void TakeSoonest(std::optional<double>* soonest, const std::optional<double>& value) {
-  if (value && (!*soonest || *value < **soonest)) *soonest = value;
-}
-
-void AddDevice(const ReportDevice& device, RunRow* row) {
-  row->peak_live += device.peak.live;
-  row->peak_reserved += device.peak.reserved;
-  row->peak_device_used += device.peak.device_used;
-  row->end_live += device.end.live;
-  row->end_reserved += device.end.reserved;
-  row->end_device_used += device.end.device_used;
-  if (!device.growth_of) return;
-  const ReportGrowths& growths = *device.growth_of;
-  AddUp(&row->growth_bytes_per_step, growths.live.bytes_per_step);
-  AddUp(&row->growth_reserved_bytes_per_step, growths.reserved.bytes_per_step);
-  AddUp(&row->growth_device_used_bytes_per_step, growths.device_used.bytes_per_step);
-  for (const ReportGrowth* growth : {&growths.live, &growths.reserved, &growths.device_used}) {
-    TakeSoonest(&row->steps_to_oom, growth->steps_to_oom);
-    TakeSoonest(&row->seconds_to_oom, growth->seconds_to_oom);
-  }
-}
-
-void AddRun(const ProcessSummary& process, TableWriter* table) {
-  const ProcessFindings& findings = process.findings;
-  RunRow row(process);
-  for (const ReportDevice& device : findings.devices) AddDevice(device, &row);
-  for (const auto& [verdict, sites] : findings.verdict_counts) row.sites += sites;
-  for (const ReportSite& site : findings.sites) {
-    if (!IsLeak(site) || !site.part_of.empty()) continue;
-    ++row.leaks;
-    row.leak_bytes_per_step += site.group ? site.group->rate_bytes_per_step : site.rate_bytes_per_step;
-  }
-  table->Add(row);
-}
+void AddRun(const ProcessSummary& process, TableWriter* table) { table->Add(RunRow{process}); }
 
 struct DeviceRow {
   const ReportDevice& device = kNone<ReportDevice>;

@@ -143,35 +143,40 @@ void AddSteps(ExportedProcess* process, TableWriter* table) {
   process->Replay({&rows});
 }
 
+uint64_t At(const WindowSums& sums, size_t window) { return sums.empty() ? 0 : sums[window]; }
+
 // What a site did in some steps that follow each other.
 struct WindowRow {
-  std::string site;
+  const StepProfile& profile = kNone<StepProfile>;
+  const ProfileSite& site = kNone<ProfileSite>;
+  std::string id;
   Level level = Level::kDriver;
-  std::string kind, category, verdict;
-  std::optional<uint32_t> device;
-  uint64_t window = 0, first_step = 0, last_step = 0;
-  uint64_t births = 0, born_bytes = 0, deaths = 0, died_bytes = 0, survivors = 0, survivor_bytes = 0;
-  uint64_t live_objects = 0, live_bytes = 0;  // when the window ends
+  WindowSums live_objects, live_bytes;  // when each window ends
+  size_t window = 0;
 
   void Put(TableRows* columns) const {
     TableRows& column = *columns;
-    column("site", site);
+    column("site", id);
     column("level", level);
-    column("kind", kind);
-    column("device", device);
-    column("category", OrNull(category));
-    column("verdict", verdict);
+    column("kind", std::string_view(KindName(site.kind)));
+    column("device", site.device);
+    column("category", OrNull(site.category));
+    column("verdict", site.verdict);
     column("window", window);
-    column("first_step", first_step);
-    column("last_step", last_step);
-    column("births", births);
-    column("born_bytes", born_bytes);
-    column("deaths", deaths);
-    column("died_bytes", died_bytes);
-    column("survivors", survivors);
-    column("survivor_bytes", survivor_bytes);
-    column("live_objects", live_objects);
-    column("live_bytes", live_bytes);
+    column("first_step", At(profile.first_steps, window));
+    column("last_step", At(profile.last_steps, window));
+    column("births", At(site.windows.births, window));
+    column("born_bytes", At(site.windows.born_bytes, window));
+    column("deaths", At(site.windows.deaths, window));
+    column("died_bytes", At(site.windows.died_bytes, window));
+    column("survivors", At(site.windows.survivors, window));
+    column("survivor_bytes", At(site.windows.survivor_bytes, window));
+    column("live_objects", At(live_objects, window));
+    column("live_bytes", At(live_bytes, window));
+  }
+  // A site that has nothing and does nothing has no row.
+  bool IsEmpty() const {
+    return At(site.windows.births, window) + At(site.windows.deaths, window) + At(live_objects, window) == 0;
   }
 };
 
@@ -184,39 +189,19 @@ ReportSite Outline(const ProfileSite& site) {
   return outline;
 }
 
-uint64_t At(const WindowSums& sums, size_t window) { return sums.empty() ? 0 : sums[window]; }
-
-void AddSiteWindows(const StepProfile& profile, const SiteWindows& sums, WindowRow* row, TableWriter* table) {
-  const WindowSums live = LiveAtEnds(profile, sums), objects = ObjectsAtEnds(profile, sums);
-  for (size_t i = 0; i < profile.windows(); ++i) {
-    row->window = i;
-    row->first_step = At(profile.first_steps, i);
-    row->last_step = At(profile.last_steps, i);
-    row->births = At(sums.births, i);
-    row->born_bytes = At(sums.born_bytes, i);
-    row->deaths = At(sums.deaths, i);
-    row->died_bytes = At(sums.died_bytes, i);
-    row->survivors = At(sums.survivors, i);
-    row->survivor_bytes = At(sums.survivor_bytes, i);
-    row->live_objects = At(objects, i);
-    row->live_bytes = At(live, i);
-    // A site that has nothing and does nothing has no row.
-    if (row->births + row->deaths + row->live_objects > 0) table->Add(*row);
-  }
-}
-
 void AddProfile(const StepProfile& profile, const std::vector<ReportSite>& reported, TableWriter* table) {
   SiteIds ids(reported);
   for (const ProfileSite& site : profile.sites) {
     const ReportSite outline = Outline(site);
-    WindowRow row;
-    row.site = ids.IdOf(outline);
-    row.level = outline.level;
-    row.kind = outline.kind;
-    row.category = site.category;
-    row.verdict = site.verdict;
-    row.device = site.device;
-    AddSiteWindows(profile, site.windows, &row, table);
+    WindowRow row = {profile,
+                     site,
+                     ids.IdOf(outline),
+                     outline.level,
+                     ObjectsAtEnds(profile, site.windows),
+                     LiveAtEnds(profile, site.windows)};
+    for (; row.window < profile.windows(); ++row.window) {
+      if (!row.IsEmpty()) table->Add(row);
+    }
   }
 }
 
