@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/export/table_writer.h"
-
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string>
-#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/time/time.h"
+#include "analyzer/export/table.h"
 
 namespace vramtrack {
 namespace {
-
-using Sink = std::function<bool(std::string_view)>;
 
 // Whether a spreadsheet would take it for a formula, and run what a file or a function is called.
 bool IsFormula(const std::string& text) {
@@ -40,11 +35,16 @@ std::string NumberText(uint64_t word) {
   return text;
 }
 
+std::string TimeText(uint64_t unix_us) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", absl::FromUnixMicros(static_cast<int64_t>(unix_us)),
+                          absl::UTCTimeZone());
+}
+
 // Reads a column from its first row to its last one.
 class ColumnReader {
  public:
   explicit ColumnReader(const ColumnValues& values) : values_(values) {
-    if (!values.is_text() || values.column().type == TableColumn::kTexts) return;
+    if (values.column().type != TableColumn::kText) return;
     for (const std::string& symbol : values.symbols()) quoted_.push_back(Quoted(symbol));
   }
 
@@ -53,31 +53,23 @@ class ColumnReader {
     if (!values_.present().empty() && !values_.present()[at]) return;
     switch (values_.column().type) {
       case TableColumn::kInteger:
-        absl::StrAppend(row, static_cast<int64_t>(NextWord()));
-        break;
+        return absl::StrAppend(row, static_cast<int64_t>(NextWord()));
       case TableColumn::kUnsigned:
-        absl::StrAppend(row, NextWord());
-        break;
+        return absl::StrAppend(row, NextWord());
       case TableColumn::kNumber:
-        *row += NumberText(NextWord());
-        break;
+        return absl::StrAppend(row, NumberText(NextWord()));
       case TableColumn::kTruth:
-        *row += NextWord() != 0 ? "true" : "false";
-        break;
+        return absl::StrAppend(row, NextWord() != 0 ? "true" : "false");
       case TableColumn::kTime:
-        *row += std::string(absl::FormatTime(
-            "%Y-%m-%dT%H:%M:%E6SZ", absl::FromUnixMicros(static_cast<int64_t>(NextWord())), absl::UTCTimeZone()));
-        break;
+        return absl::StrAppend(row, TimeText(NextWord()));
       case TableColumn::kText:
-        *row += quoted_[NextWord()];
-        break;
+        return absl::StrAppend(row, quoted_[NextWord()]);
       case TableColumn::kTexts: {
         std::string joined;
         for (uint32_t i = 0; i < values_.lengths()[at]; ++i) {
           absl::StrAppend(&joined, i == 0 ? "" : ";", values_.symbols()[NextWord()]);
         }
-        *row += Quoted(joined);
-        break;
+        return absl::StrAppend(row, Quoted(joined));
       }
     }
   }
@@ -92,16 +84,16 @@ class ColumnReader {
 
 class CsvWriter final : public TableFormat {
  public:
-  CsvWriter(const std::vector<TableColumn>& columns, Sink sink) : sink_(std::move(sink)) {
+  CsvWriter(const std::vector<TableColumn>& columns, ExportSink sink) : sink_(std::move(sink)) {
     std::string names;
     for (const TableColumn& column : columns) absl::StrAppend(&names, names.empty() ? "" : ",", column.name);
     sink_(names + "\r\n");
   }
 
   bool Write(const TableRows& rows) override {
-    std::vector<ColumnReader> columns(rows.columns.begin(), rows.columns.end());
+    std::vector<ColumnReader> columns(rows.columns().begin(), rows.columns().end());
     std::string row;
-    for (size_t i = 0; i < rows.rows; ++i) {
+    for (size_t i = 0; i < rows.rows(); ++i) {
       row.clear();
       for (ColumnReader& column : columns) {
         if (&column != &columns.front()) row += ',';
@@ -115,12 +107,12 @@ class CsvWriter final : public TableFormat {
   void Finish() override {}
 
  private:
-  Sink sink_;
+  ExportSink sink_;
 };
 
 }  // namespace
 
-std::unique_ptr<TableFormat> MakeCsvWriter(const std::vector<TableColumn>& columns, Sink sink) {
+std::unique_ptr<TableFormat> MakeCsvWriter(const std::vector<TableColumn>& columns, ExportSink sink) {
   return std::make_unique<CsvWriter>(columns, std::move(sink));
 }
 

@@ -2,6 +2,7 @@
 #include "analyzer/export/exported_process.h"
 
 #include <algorithm>
+#include <map>
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/export/site_names.h"
@@ -11,61 +12,76 @@
 
 namespace vramtrack {
 
-MomentWatch::MomentWatch(const Ledger& first, const std::vector<OutOfMemory>& failures, ExportOptions::At at,
-                         uint32_t step, std::function<void(DeviceIndex device)> come)
-    : at_(at), step_(step), come_(std::move(come)) {
-  if (at == ExportOptions::At::kOom && !failures.empty()) oom_ticks_ = failures[0].ticks;
-  if (at != ExportOptions::At::kPeak) return;
-  for (const Scope& scope : first.scopes()) {
-    const bool counts = scope.device == kHost ? scope.level == Level::kDriver : scope.is_leading();
-    if (counts && scope.peak > 0) awaited_[{scope.level, scope.device}] = scope.peak_change;
-  }
-}
-
-void MomentWatch::Come() {
-  has_come_ = true;
-  come_(kAll);
-}
-
-void MomentWatch::LookAtPeak(SiteIndex changed) {
-  const uint32_t index = ledger_->sites()[changed].scope;
-  if (index == Site::kNoScope) return;
-  const Scope& scope = ledger_->scopes()[index];
-  const auto awaited = awaited_.find({scope.level, scope.device});
-  // The change has been counted already.
-  if (awaited == awaited_.end() || scope.changes != awaited->second + 1) return;
-  awaited_.erase(awaited);
-  come_(scope.device);
-}
-
-void MomentWatch::LookAtTime() {
-  if (oom_ticks_ != UINT64_MAX && !has_come_ && ledger_->last_ticks() >= oom_ticks_) Come();
-}
-
-void MomentWatch::OnAllocate(const ReplayAllocation& allocated) {
-  LookAtTime();
-  if (!awaited_.empty()) LookAtPeak(allocated.allocation.site);
-}
-
-void MomentWatch::OnFold(SiteIndex site, uint64_t /*objects*/, uint64_t /*bytes*/, bool born) {
-  if (born && !awaited_.empty()) LookAtPeak(site);
-}
-
-void MomentWatch::OnStepEnd(uint32_t step) {
-  if (at_ == ExportOptions::At::kStep && step == step_) Come();
-}
-
-void MomentWatch::Finish() {
-  if (at_ != ExportOptions::At::kPeak && !has_come_) Come();
-}
-
 namespace {
+
+// Signals when the exported moment is reached. It must be the last observer. Thread-compatible.
+class MomentWatch final : public ReplayObserver {
+ public:
+  // `first` is the ledger after its replay; `failures` are its failures. `step` is an index.
+  MomentWatch(const Ledger& first, const std::vector<OutOfMemory>& failures, ExportOptions::At at, uint32_t step,
+              const std::function<void(DeviceIndex device)>& come)
+      : at_(at), step_(step), come_(come) {
+    if (at == ExportOptions::At::kOom && !failures.empty()) oom_ticks_ = failures[0].ticks;
+    if (at != ExportOptions::At::kPeak) return;
+    for (const Scope& scope : first.scopes()) {
+      const bool counts = scope.device == kHost ? scope.level == Level::kDriver : scope.is_leading();
+      if (counts && scope.peak > 0) awaited_[{scope.level, scope.device}] = scope.peak_change;
+    }
+  }
+
+  void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
+  void OnAllocate(const ReplayAllocation& allocated) override {
+    LookAtTime();
+    LookAtPeak(allocated.allocation.site);
+  }
+  void OnFree(const ReplayAllocation& /*freed*/) override { LookAtTime(); }
+  void OnFold(SiteIndex site, uint64_t /*objects*/, uint64_t /*bytes*/, bool born) override {
+    if (born) LookAtPeak(site);
+  }
+  void OnStepEnd(uint32_t step) override {
+    if (at_ == ExportOptions::At::kStep && step == step_) Come();
+  }
+  void OnOtherEvent(const StreamEvent& /*event*/) override { LookAtTime(); }
+
+  // Call this after the replay: the end is a moment, too, and a failure can be the last event.
+  void Finish() {
+    if (at_ != ExportOptions::At::kPeak && !has_come_) Come();
+  }
+
+ private:
+  void LookAtPeak(SiteIndex changed) {
+    if (awaited_.empty()) return;
+    const uint32_t index = ledger_->sites()[changed].scope;
+    if (index == Site::kNoScope) return;
+    const Scope& scope = ledger_->scopes()[index];
+    const auto awaited = awaited_.find({scope.level, scope.device});
+    // The change has been counted already.
+    if (awaited == awaited_.end() || scope.changes != awaited->second + 1) return;
+    awaited_.erase(awaited);
+    come_(scope.device);
+  }
+  void LookAtTime() {
+    if (oom_ticks_ != UINT64_MAX && !has_come_ && ledger_->last_ticks() >= oom_ticks_) Come();
+  }
+  void Come() {
+    has_come_ = true;
+    come_(ExportedProcess::kAllDevices);
+  }
+
+  const Ledger* ledger_ = nullptr;
+  ExportOptions::At at_;
+  uint32_t step_;
+  const std::function<void(DeviceIndex)>& come_;
+  uint64_t oom_ticks_ = UINT64_MAX;
+  bool has_come_ = false;
+  // The number of the change that reaches the peak, by level and device. An entry is removed when its peak is reached.
+  std::map<std::pair<Level, DeviceIndex>, uint64_t> awaited_;
+};
 
 // Counts allocations during a second replay. Memory is bounded by the number of sites. Thread-compatible.
 class SiteCounter final : public ReplayObserver {
  public:
-  // `steps` are indices of the first and last step whose allocations count; nullopt: all.
-  explicit SiteCounter(std::optional<std::pair<uint32_t, uint32_t>> steps) : steps_(std::move(steps)) {}
+  explicit SiteCounter(const ExportedProcess& process) : process_(process) {}
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override {
@@ -75,43 +91,36 @@ class SiteCounter final : public ReplayObserver {
     if (born) Count(site, objects, bytes);
   }
 
-  // Records what is in use now on `device`, which is as in MomentWatch.
-  void TakeInUse(DeviceIndex device);
+  // Records what is in use now on `device`, which can be kAllDevices.
+  void TakeInUse(DeviceIndex device) {
+    const Sites& sites = ledger_->sites();
+    counts_.resize(sites.size());
+    for (const SiteIndex i : sites.indices()) {
+      if (device != ExportedProcess::kAllDevices && sites[i].key.device != device) continue;
+      counts_[i].inuse_objects = sites[i].live_objects;
+      counts_[i].inuse_bytes = sites[i].live_bytes;
+      counts_[i].inuse_segment_bytes = sites[i].segment_bytes;
+    }
+  }
 
   // Returns the counts after the replay.
-  IndexedVector<SiteIndex, SiteCounts> Finish();
+  IndexedVector<SiteIndex, SiteCounts> Finish() {
+    counts_.resize(ledger_->sites().size());
+    return std::move(counts_);
+  }
 
  private:
-  void Count(SiteIndex site, uint64_t objects, uint64_t bytes);
+  void Count(SiteIndex site, uint64_t objects, uint64_t bytes) {
+    if (!process_.IsInSpan(ledger_->steps().step())) return;
+    if (!counts_.Has(site)) counts_.resize(ledger_->sites().size());
+    counts_[site].alloc_objects += objects;
+    counts_[site].alloc_bytes += bytes;
+  }
 
+  const ExportedProcess& process_;
   const Ledger* ledger_ = nullptr;
-  std::optional<std::pair<uint32_t, uint32_t>> steps_;
   IndexedVector<SiteIndex, SiteCounts> counts_;
 };
-
-void SiteCounter::Count(SiteIndex site, uint64_t objects, uint64_t bytes) {
-  const uint32_t step = ledger_->steps().step();
-  if (steps_ && (step < steps_->first || step > steps_->second)) return;
-  if (!counts_.Has(site)) counts_.resize(ledger_->sites().size());
-  counts_[site].alloc_objects += objects;
-  counts_[site].alloc_bytes += bytes;
-}
-
-void SiteCounter::TakeInUse(DeviceIndex device) {
-  const Sites& sites = ledger_->sites();
-  counts_.resize(sites.size());
-  for (const SiteIndex i : sites.indices()) {
-    if (device != MomentWatch::kAll && sites[i].key.device != device) continue;
-    counts_[i].inuse_objects = sites[i].live_objects;
-    counts_[i].inuse_bytes = sites[i].live_bytes;
-    counts_[i].inuse_segment_bytes = sites[i].segment_bytes;
-  }
-}
-
-IndexedVector<SiteIndex, SiteCounts> SiteCounter::Finish() {
-  counts_.resize(ledger_->sites().size());
-  return std::move(counts_);
-}
 
 // What a framework's blocks say is not said again by the segments that they lie in.
 void LeaveOutSegments(const Site& site, SiteCounts* counts) {
@@ -122,19 +131,25 @@ void LeaveOutSegments(const Site& site, SiteCounts* counts) {
 
 }  // namespace
 
-bool IsExported(const Site& site, ExportOptions::Levels levels) {
-  const Level level = LevelOf(site.key.kind);
-  if (IsAddressSpace(site.key.kind)) return false;
-  switch (levels) {
-    case ExportOptions::Levels::kAll:
-      return true;
-    case ExportOptions::Levels::kDriver:
-      return level == Level::kDriver;
-    case ExportOptions::Levels::kFramework:
-      return level == Level::kFramework;
-  }
-  return false;
+SiteCounts& SiteCounts::operator+=(const SiteCounts& other) {
+  alloc_objects += other.alloc_objects;
+  alloc_bytes += other.alloc_bytes;
+  inuse_objects += other.inuse_objects;
+  inuse_bytes += other.inuse_bytes;
+  inuse_segment_bytes += other.inuse_segment_bytes;
+  return *this;
 }
+
+bool IsWanted(Level level, ExportOptions::Levels levels) {
+  using Levels = ExportOptions::Levels;
+  return levels == Levels::kAll || level == (levels == Levels::kDriver ? Level::kDriver : Level::kFramework);
+}
+
+bool IsExported(const Site& site, ExportOptions::Levels levels) {
+  return !IsAddressSpace(site.key.kind) && IsWanted(LevelOf(site.key.kind), levels);
+}
+
+std::string DeviceText(DeviceIndex device) { return device == kHost ? "host" : absl::StrCat("cuda:", device.value()); }
 
 ExportedProcess::ExportedProcess(const Trace& trace, const ExportOptions& options)
     : options_(options), analysis_(trace, options.analyze) {}
@@ -166,7 +181,7 @@ absl::Status ExportedProcess::FindMoment() {
                            analysis_.run().NumberOf(clock.step() - 1));
     return absl::InvalidArgumentError(absl::StrCat(trace().path(), ": there is no step ", number, ": ", has));
   };
-  if (options_.at == ExportOptions::At::kOom && analysis_.failures().all().empty()) {
+  if (options_.at == ExportOptions::At::kOom && failures().empty()) {
     return absl::InvalidArgumentError(absl::StrCat(trace().path(), ": no allocation failed for lack of memory"));
   }
   if (options_.at == ExportOptions::At::kStep) {
@@ -182,8 +197,9 @@ absl::Status ExportedProcess::FindMoment() {
   return absl::OkStatus();
 }
 
-void ExportedProcess::Replay(std::vector<ReplayObserver*> observers, std::function<void(DeviceIndex)> come) const {
-  MomentWatch watch(ledger(), analysis_.failures().all(), options_.at, step_, std::move(come));
+void ExportedProcess::Replay(std::vector<ReplayObserver*> observers,
+                             const std::function<void(DeviceIndex)>& come) const {
+  MomentWatch watch(ledger(), failures(), options_.at, step_, come);
   observers.push_back(&watch);
   LedgerOptions again = analysis_.replay_options();
   again.observers = std::move(observers);
@@ -194,7 +210,7 @@ void ExportedProcess::Replay(std::vector<ReplayObserver*> observers, std::functi
 
 void ExportedProcess::Count() {
   counted_ = true;
-  SiteCounter counter(span_);
+  SiteCounter counter(*this);
   Replay({&counter}, [&counter](DeviceIndex device) { counter.TakeInUse(device); });
   IndexedVector<SiteIndex, SiteCounts> counts = counter.Finish();
   for (const SiteIndex i : counts.indices()) {
@@ -207,7 +223,7 @@ void ExportedProcess::Count() {
     site.stack = known.key.stack;
     site.level = NameOf(LevelOf(known.key.kind));
     site.kind = KindName(known.key.kind);
-    site.device = known.key.device == kHost ? "host" : absl::StrCat("cuda:", known.key.device.value());
+    site.device = DeviceText(known.key.device);
     site.category = analysis_.Category(i);
     site.owner = analysis_.symbolizer().Owner(known.key.stack);
     site.verdict = NameOf(analysis_.verdicts()[i].verdict);

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,48 +48,14 @@ struct ExportOptions {
   AnalyzeOptions analyze;
 };
 
-// Signals during a second replay when the exported moment is reached: the peak of each device and the host, or one
-// moment for all of them. It must be the last observer, so that the others have already seen the event.
-// Thread-compatible.
-class MomentWatch final : public ReplayObserver {
- public:
-  static constexpr DeviceIndex kAll{UINT32_MAX - 1};  // stands for all devices and the host
-
-  // `first` is the ledger after its replay; `failures` are its failures. `step` is an index.
-  MomentWatch(const Ledger& first, const std::vector<OutOfMemory>& failures, ExportOptions::At at, uint32_t step,
-              std::function<void(DeviceIndex device)> come);
-
-  void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
-  void OnAllocate(const ReplayAllocation& allocated) override;
-  void OnFree(const ReplayAllocation& /*freed*/) override { LookAtTime(); }
-  void OnFold(SiteIndex site, uint64_t objects, uint64_t bytes, bool born) override;
-  void OnStepEnd(uint32_t step) override;
-  void OnOtherEvent(const StreamEvent& /*event*/) override { LookAtTime(); }
-
-  // Call this after the replay: the end is a moment, too, and a failure can be the last event.
-  void Finish();
-
- private:
-  void LookAtPeak(SiteIndex site);
-  void LookAtTime();
-  void Come();
-
-  const Ledger* ledger_ = nullptr;
-  ExportOptions::At at_;
-  uint32_t step_;
-  std::function<void(DeviceIndex)> come_;
-  uint64_t oom_ticks_ = UINT64_MAX;
-  bool has_come_ = false;
-  // The number of the change that reaches the peak, by level and device. An entry is removed when its peak is reached.
-  std::map<std::pair<Level, DeviceIndex>, uint64_t> awaited_;
-};
-
 // What a site allocated, and how much of it is in use at the exported moment. Driver memory that holds segments of a
 // framework's allocator is also counted separately.
 struct SiteCounts {
   uint64_t alloc_objects = 0, alloc_bytes = 0;
   uint64_t inuse_objects = 0, inuse_bytes = 0;
   uint64_t inuse_segment_bytes = 0;  // part of inuse_bytes
+
+  SiteCounts& operator+=(const SiteCounts& other);
 };
 
 // A stack that allocated memory of one kind on one device.
@@ -125,13 +90,18 @@ class ExportedProcess {
   // Returns the frames of a stack, innermost first.
   std::vector<ReportFrame> Frames(StackIndex stack) { return analysis_.shown().Frames(stack); }
 
-  // Replays the trace once more with the observers. Calls `come` as MomentWatch does.
-  void Replay(std::vector<ReplayObserver*> observers, std::function<void(DeviceIndex device)> come) const;
+  // Replays the trace once more with the observers. Calls `come` when the exported moment is reached, after the
+  // observers have seen its event: the peak of each device and the host, or one moment for kAllDevices.
+  void Replay(
+      std::vector<ReplayObserver*> observers,
+      const std::function<void(DeviceIndex device)>& come = [](DeviceIndex) {}) const;
+  static constexpr DeviceIndex kAllDevices{UINT32_MAX - 1};  // stands for all devices and the host
 
   // Returns "rank 3", or "pid 17" without ranks.
   std::string Name() const;
   // Returns ExportOptions::steps as indices.
-  std::optional<std::pair<uint32_t, uint32_t>> StepSpan() const { return span_; }
+  const std::optional<std::pair<uint32_t, uint32_t>>& StepSpan() const { return span_; }
+  bool IsInSpan(uint32_t step) const { return !span_ || (step >= span_->first && step <= span_->second); }
 
  private:
   ExportedProcess(const Trace& trace, const ExportOptions& options);
@@ -149,8 +119,12 @@ class ExportedProcess {
   std::optional<ProcessSummary> summary_;
 };
 
-// Returns whether sites of this kind are exported.
+// Returns whether memory of this level is exported, and whether sites of this kind are.
+bool IsWanted(Level level, ExportOptions::Levels levels);
 bool IsExported(const Site& site, ExportOptions::Levels levels);
+
+// Returns "cuda:0", or "host".
+std::string DeviceText(DeviceIndex device);
 
 // Returns one of the values that an option --value names: "inuse_space", "inuse_objects", "alloc_space",
 // "alloc_objects".

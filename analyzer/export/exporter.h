@@ -2,18 +2,15 @@
 #ifndef ANALYZER_EXPORT_EXPORTER_H_
 #define ANALYZER_EXPORT_EXPORTER_H_
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analyzer/export/exported_process.h"
+#include "analyzer/export/table.h"
 
 namespace vramtrack {
-
-// Receives a piece of the output. Returns false if the output was closed: stop then.
-using ExportSink = std::function<bool(std::string_view)>;
 
 // Writes one export format. Thread-compatible.
 class Exporter {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,8 +22,8 @@ inline void AppendVarint(uint64_t value, std::string* out) {
 }
 
 // Writes one struct in Thrift's compact protocol (apache/thrift, doc/specs/thrift-compact-protocol.md), with fields in
-// ascending order. The contents of a nested struct or list of structs are written by a function that receives its own
-// writer. Thread-compatible.
+// ascending order. The contents of a nested struct are written by a function that receives its own writer.
+// Thread-compatible.
 class ThriftWriter {
  public:
   explicit ThriftWriter(std::string* out) : out_(out) {}
@@ -35,7 +34,7 @@ class ThriftWriter {
     out_->push_back(static_cast<char>(value));
   }
   void I32(int field, int32_t value) { Integer(field, kI32, value); }
-  void I64(int field, int64_t value) { Integer(field, kI64, value); }
+  void I64(int field, uint64_t value) { Integer(field, kI64, static_cast<int64_t>(value)); }
   void Binary(int field, std::string_view value) {
     Header(field, kBinary);
     Bytes(value);
@@ -44,24 +43,24 @@ class ThriftWriter {
   template <typename Write>
   void Struct(int field, Write write) {
     Header(field, kStruct);
-    Nested(write);
+    Element(write);
   }
   void EmptyStruct(int field) {
     Struct(field, [](ThriftWriter&) {});
   }
-  // Calls write(ThriftWriter&, size_t index) `size` times.
+  // Begins a list of structs. Call Element() `size` times next.
+  void Structs(int field, size_t size) { List(field, kStruct, size); }
   template <typename Write>
-  void Structs(int field, size_t size, Write write) {
-    List(field, kStruct, size);
-    for (size_t i = 0; i < size; ++i) {
-      Nested([&](ThriftWriter& element) { write(element, i); });
-    }
+  void Element(Write write) {
+    ThriftWriter nested(out_);
+    write(nested);
+    nested.End();
   }
-  void I32s(int field, std::initializer_list<int32_t> values) {
+  void I32s(int field, const std::vector<int32_t>& values) {
     List(field, kI32, values.size());
     for (const int32_t value : values) AppendVarint(ZigZag(value), out_);
   }
-  void Binaries(int field, std::initializer_list<std::string_view> values) {
+  void Binaries(int field, const std::vector<std::string_view>& values) {
     List(field, kBinary, values.size());
     for (const std::string_view value : values) Bytes(value);
   }
@@ -69,16 +68,7 @@ class ThriftWriter {
   void End() { out_->push_back(0); }
 
  private:
-  enum Type : uint8_t {
-    kTrue = 1,
-    kFalse = 2,
-    kByte = 3,
-    kI32 = 5,
-    kI64 = 6,
-    kBinary = 8,
-    kList = 9,
-    kStruct = 12,
-  };
+  enum Type : uint8_t { kTrue = 1, kFalse = 2, kByte = 3, kI32 = 5, kI64 = 6, kBinary = 8, kList = 9, kStruct = 12 };
 
   void Header(int field, Type type) {
     const int delta = field - last_;
@@ -99,12 +89,6 @@ class ThriftWriter {
     constexpr size_t kLong = 15;
     out_->push_back(static_cast<char>(std::min(size, kLong) << 4 | element));
     if (size >= kLong) AppendVarint(size, out_);
-  }
-  template <typename Write>
-  void Nested(Write write) {
-    ThriftWriter nested(out_);
-    write(nested);
-    nested.End();
   }
 
   std::string* out_;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/export/parquet_writer.h"
-
+//
+// A writer of Parquet files (apache/parquet-format: README.md, Encodings.md, LogicalTypes.md, parquet.thrift). We have
+// our own because Arrow's, the only maintained one in C++, is not packaged in Debian 12 and is many times as large as
+// the program, which must run on old machines without other packages. We need only a small part of the format that
+// every reader supports: flat tables and lists of texts, data pages of version 1, gzip.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <deque>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/gzip.h"
 #include "analyzer/export/parquet_encoding.h"
+#include "analyzer/export/table.h"
 #include "proto/tool_version.h"
 
 namespace vramtrack {
@@ -30,20 +32,6 @@ constexpr char kParquetMagic[] = "PAR1";
 constexpr size_t kMostDictionary = 1 << 15;
 // Longer texts are no bounds of a column.
 constexpr size_t kMostBoundBytes = 64;
-
-PhysicalType PhysicalTypeOf(TableColumn::Type type) {
-  switch (type) {
-    case TableColumn::kNumber:
-      return kDouble;
-    case TableColumn::kTruth:
-      return kBoolean;
-    case TableColumn::kText:
-    case TableColumn::kTexts:
-      return kByteArray;
-    default:
-      return kInt64;
-  }
-}
 
 void AppendText(std::string_view text, std::string* out) {
   const auto size = static_cast<uint32_t>(text.size());
@@ -85,54 +73,47 @@ struct EncodedValues {
   Encoding encoding = kPlain;
   std::string values, dictionary;
   size_t dictionary_entries = 0;
+
+  void UseDictionary(const std::vector<uint64_t>& indices, size_t entries) {
+    encoding = kRleDictionary;
+    dictionary_entries = entries;
+    const int width = BitWidth(entries - 1);
+    values.push_back(static_cast<char>(width));
+    AppendRuns(indices.data(), indices.size(), width, &values);
+  }
 };
 
-void AppendIndices(const std::vector<uint64_t>& indices, size_t entries, std::string* out) {
-  const int width = BitWidth(entries - 1);
-  out->push_back(static_cast<char>(width));
-  AppendRuns(indices.data(), indices.size(), width, out);
-}
-
-EncodedValues EncodeTexts(const ColumnValues& column) {
-  EncodedValues encoded;
-  const auto& symbols = column.symbols();
-  if (column.words().empty()) return encoded;
-  encoded.encoding = kRleDictionary;
-  for (const std::string& symbol : symbols) AppendText(symbol, &encoded.dictionary);
-  encoded.dictionary_entries = symbols.size();
-  AppendIndices(column.words(), symbols.size(), &encoded.values);
-  return encoded;
-}
-
-EncodedValues EncodeWords(const ColumnValues& column) {
+EncodedValues Encode(const ColumnValues& column) {
   EncodedValues encoded;
   const std::vector<uint64_t>& words = column.words();
   if (words.empty()) return encoded;
-  if (column.column().type == TableColumn::kTruth) {
+  if (column.is_text()) {
+    for (const std::string& symbol : column.symbols()) AppendText(symbol, &encoded.dictionary);
+    encoded.UseDictionary(words, column.symbols().size());
+  } else if (column.column().type == TableColumn::kTruth) {
     AppendTruths(words, &encoded.values);
-    return encoded;
-  }
-  if (const std::optional<WordDictionary> dictionary =
-          MakeDictionary(words, std::min(words.size() / 4, kMostDictionary))) {
-    encoded.encoding = kRleDictionary;
+  } else if (const auto dictionary = MakeDictionary(words, std::min(words.size() / 4, kMostDictionary))) {
     AppendPlain(dictionary->entries, &encoded.dictionary);
-    encoded.dictionary_entries = dictionary->entries.size();
-    AppendIndices(dictionary->indices, dictionary->entries.size(), &encoded.values);
+    encoded.UseDictionary(dictionary->indices, dictionary->entries.size());
   } else {
     AppendPlain(words, &encoded.values);
   }
   return encoded;
 }
 
+// The least and the greatest value, in PLAIN encoding.
+struct Bounds {
+  std::string least, greatest;
+};
+
 template <typename T>
 std::string PlainOf(T value) {
   return std::string(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-// Least and greatest value as PLAIN has them, if there are any that can be told apart.
 template <typename T>
-bool RangeOf(const std::vector<uint64_t>& words, std::string* least, std::string* greatest) {
-  if (words.empty()) return false;
+std::optional<Bounds> BoundsOfWords(const std::vector<uint64_t>& words) {
+  if (words.empty()) return std::nullopt;
   const auto value = [](uint64_t word) {
     T typed;
     std::memcpy(&typed, &word, sizeof typed);
@@ -141,7 +122,7 @@ bool RangeOf(const std::vector<uint64_t>& words, std::string* least, std::string
   T low = value(words[0]), high = low;
   for (const uint64_t word : words) {
     const T one = value(word);
-    if (one != one) return false;  // not a number
+    if (one != one) return std::nullopt;  // not a number
     low = std::min(low, one);
     high = std::max(high, one);
   }
@@ -150,34 +131,29 @@ bool RangeOf(const std::vector<uint64_t>& words, std::string* least, std::string
     if (low == 0) low = static_cast<T>(-0.0);
     if (high == 0) high = static_cast<T>(0.0);
   }
-  *least = PlainOf(low);
-  *greatest = PlainOf(high);
-  return true;
+  return Bounds{PlainOf(low), PlainOf(high)};
 }
 
-bool RangeOfTexts(const std::deque<std::string>& symbols, std::string* least, std::string* greatest) {
-  if (symbols.empty()) return false;
-  // By bytes, unsigned, as the format wants it and std::string does it.
-  const auto [low, high] = std::minmax_element(symbols.begin(), symbols.end());
-  if (low->size() > kMostBoundBytes || high->size() > kMostBoundBytes) return false;
-  *least = *low;
-  *greatest = *high;
-  return true;
-}
-
-bool RangeOfColumn(const ColumnValues& column, std::string* least, std::string* greatest) {
+// Returns nullopt if the values have none that readers can use.
+std::optional<Bounds> BoundsOf(const ColumnValues& column) {
   switch (column.column().type) {
-    case TableColumn::kText:
-      return RangeOfTexts(column.symbols(), least, greatest);
+    case TableColumn::kText: {
+      const auto& symbols = column.symbols();
+      if (symbols.empty()) return std::nullopt;
+      // By bytes, unsigned, as the format wants it and std::string does it.
+      const auto [low, high] = std::minmax_element(symbols.begin(), symbols.end());
+      if (low->size() > kMostBoundBytes || high->size() > kMostBoundBytes) return std::nullopt;
+      return Bounds{*low, *high};
+    }
     case TableColumn::kNumber:
-      return RangeOf<double>(column.words(), least, greatest);
+      return BoundsOfWords<double>(column.words());
     case TableColumn::kUnsigned:
-      return RangeOf<uint64_t>(column.words(), least, greatest);
+      return BoundsOfWords<uint64_t>(column.words());
     case TableColumn::kTexts:
     case TableColumn::kTruth:
-      return false;
+      return std::nullopt;
     default:
-      return RangeOf<int64_t>(column.words(), least, greatest);
+      return BoundsOfWords<int64_t>(column.words());
   }
 }
 
@@ -206,8 +182,24 @@ std::string PageHeader(PageType type, size_t bytes, size_t packed_bytes, size_t 
   return header;
 }
 
+PhysicalType PhysicalTypeOf(TableColumn::Type type) {
+  switch (type) {
+    case TableColumn::kNumber:
+      return kDouble;
+    case TableColumn::kTruth:
+      return kBoolean;
+    case TableColumn::kText:
+    case TableColumn::kTexts:
+      return kByteArray;
+    default:
+      return kInt64;
+  }
+}
+
+// Fields of SchemaElement.
+enum ElementField { kType = 1, kRepetition = 3, kName = 4, kChildren = 5, kConverted = 6, kLogical = 10 };
+
 void WriteLogicalType(TableColumn::Type type, ThriftWriter& element) {
-  constexpr int kConverted = 6, kLogical = 10;
   switch (type) {
     case TableColumn::kText:
     case TableColumn::kTexts:
@@ -237,157 +229,192 @@ void WriteLogicalType(TableColumn::Type type, ThriftWriter& element) {
   }
 }
 
-// SchemaElements: a node before what it contains.
-struct SchemaNode {
-  std::string name;
-  const TableColumn* leaf = nullptr;  // null: a group
-  int children = 0;
-  std::optional<Repetition> repetition;  // none: the root
-  bool list = false;
+void WriteLeaf(const std::string& name, Repetition repetition, TableColumn::Type type, ThriftWriter& file) {
+  file.Element([&](ThriftWriter& element) {
+    element.I32(kType, PhysicalTypeOf(type));
+    element.I32(kRepetition, repetition);
+    element.Binary(kName, name);
+    WriteLogicalType(type, element);
+  });
+}
+
+// A node before what it contains.
+void WriteSchema(const std::vector<TableColumn>& columns, ThriftWriter& file) {
+  size_t nodes = 1;
+  for (const TableColumn& column : columns) nodes += column.type == TableColumn::kTexts ? 3 : 1;
+  file.Structs(2, nodes);
+  file.Element([&](ThriftWriter& root) {
+    root.Binary(kName, "schema");
+    root.I32(kChildren, static_cast<int32_t>(columns.size()));
+  });
+  for (const TableColumn& column : columns) {
+    if (column.type != TableColumn::kTexts) {
+      WriteLeaf(column.name, column.nullable ? kOptional : kRequired, column.type, file);
+      continue;
+    }
+    file.Element([&](ThriftWriter& element) {
+      element.I32(kRepetition, kRequired);
+      element.Binary(kName, column.name);
+      element.I32(kChildren, 1);
+      element.I32(kConverted, kList);
+      element.Struct(kLogical, [](ThriftWriter& logical) { logical.EmptyStruct(kListType); });
+    });
+    file.Element([](ThriftWriter& list) {
+      list.I32(kRepetition, kRepeated);
+      list.Binary(kName, "list");
+      list.I32(kChildren, 1);
+    });
+    WriteLeaf("element", kRequired, column.type, file);
+  }
+}
+
+// The values of one column in one row group.
+struct Chunk {
+  uint64_t dictionary_offset = 0, data_offset = 0;  // dictionary_offset is 0 without a dictionary
+  uint64_t packed_bytes = 0, bytes = 0;             // sizes with headers
+  uint64_t values = 0, nulls = 0;
+  Encoding encoding = kPlain;
+  bool gzip = false;
+  std::optional<Bounds> bounds;
 };
 
-std::vector<SchemaNode> SchemaOf(const std::vector<TableColumn>& columns) {
-  std::vector<SchemaNode> nodes = {{"schema", nullptr, static_cast<int>(columns.size()), std::nullopt}};
-  for (const TableColumn& column : columns) {
-    if (column.type == TableColumn::kTexts) {
-      nodes.push_back({column.name, nullptr, 1, kRequired, true});
-      nodes.push_back({"list", nullptr, 1, kRepeated});
-      nodes.push_back({"element", &column, 0, kRequired});
-    } else {
-      nodes.push_back({column.name, &column, 0, column.nullable ? kOptional : kRequired});
+void WriteChunk(const TableColumn& column, const Chunk& chunk, ThriftWriter& metadata) {
+  std::vector<int32_t> encodings = {kRle, chunk.encoding};
+  std::vector<std::string_view> path = {column.name};
+  if (chunk.dictionary_offset != 0) encodings.insert(encodings.begin(), kPlain);
+  if (column.type == TableColumn::kTexts) path.insert(path.end(), {"list", "element"});
+  metadata.I32(1, PhysicalTypeOf(column.type));
+  metadata.I32s(2, encodings);
+  metadata.Binaries(3, path);
+  metadata.I32(4, chunk.gzip ? kGzip : kUncompressed);
+  metadata.I64(5, chunk.values);
+  metadata.I64(6, chunk.bytes);
+  metadata.I64(7, chunk.packed_bytes);
+  metadata.I64(9, chunk.data_offset);
+  if (chunk.dictionary_offset != 0) metadata.I64(11, chunk.dictionary_offset);
+  metadata.Struct(12, [&chunk](ThriftWriter& statistics) {
+    statistics.I64(3, chunk.nulls);
+    if (!chunk.bounds) return;
+    statistics.Binary(5, chunk.bounds->greatest);
+    statistics.Binary(6, chunk.bounds->least);
+    statistics.Bool(7, true);
+    statistics.Bool(8, true);
+  });
+}
+
+class ParquetWriter final : public TableFormat {
+ public:
+  ParquetWriter(const std::vector<TableColumn>& columns, ExportSink sink) : columns_(columns), sink_(std::move(sink)) {
+    Emit(kParquetMagic);
+  }
+
+  bool Write(const TableRows& rows) override {
+    if (rows.rows() == 0 || !open_) return open_;
+    RowGroup& group = groups_.emplace_back();
+    group.rows = rows.rows();
+    for (const ColumnValues& column : rows.columns()) group.chunks.push_back(WriteColumn(column, rows.rows()));
+    return open_;
+  }
+
+  void Finish() override {
+    const std::string footer = Footer();
+    Emit(footer);
+    Emit(PlainOf(static_cast<uint32_t>(footer.size())));
+    Emit(kParquetMagic);
+  }
+
+ private:
+  struct RowGroup {
+    uint64_t rows = 0;
+    std::vector<Chunk> chunks;
+  };
+
+  void Emit(std::string_view bytes) {
+    offset_ += bytes.size();
+    open_ = open_ && sink_(bytes);
+  }
+
+  Chunk WriteColumn(const ColumnValues& column, size_t rows) {
+    Chunk chunk;
+    const bool is_list = column.column().type == TableColumn::kTexts;
+    std::string body;
+    if (is_list || column.column().nullable) AppendAllLevels(column, rows, &body);
+    const EncodedValues encoded = Encode(column);
+    body += encoded.values;
+    // An empty list is a value that is not there.
+    const auto empty = static_cast<size_t>(std::count(column.lengths().begin(), column.lengths().end(), 0u));
+    chunk.nulls = is_list ? empty : column.nulls();
+    chunk.values = column.words().size() + chunk.nulls;
+    chunk.encoding = encoded.encoding;
+    chunk.bounds = BoundsOf(column);
+    chunk.gzip = IsCompressible(encoded.dictionary.size() > body.size() ? encoded.dictionary : body);
+    const uint64_t begin = offset_;
+    if (encoded.encoding == kRleDictionary) {
+      chunk.dictionary_offset = offset_;
+      WritePage(kDictionaryPage, encoded.dictionary, encoded.dictionary_entries, kPlain, &chunk);
     }
+    chunk.data_offset = offset_;
+    WritePage(kDataPage, body, chunk.values, encoded.encoding, &chunk);
+    chunk.packed_bytes = offset_ - begin;
+    return chunk;
   }
-  return nodes;
-}
 
-void WriteSchemaNode(const SchemaNode& node, ThriftWriter& element) {
-  if (node.leaf != nullptr) element.I32(1, PhysicalTypeOf(node.leaf->type));
-  if (node.repetition) element.I32(3, *node.repetition);
-  element.Binary(4, node.name);
-  if (node.leaf == nullptr) element.I32(5, node.children);
-  if (node.list) {
-    element.I32(6, kList);
-    element.Struct(10, [](ThriftWriter& logical) { logical.EmptyStruct(kListType); });
-  }
-  if (node.leaf != nullptr) WriteLogicalType(node.leaf->type, element);
-}
-
-}  // namespace
-
-ParquetWriter::ParquetWriter(std::vector<TableColumn> columns, Sink sink)
-    : columns_(std::move(columns)), sink_(std::move(sink)) {
-  Emit(kParquetMagic);
-}
-
-void ParquetWriter::Emit(std::string_view bytes) {
-  offset_ += bytes.size();
-  open_ = open_ && sink_(bytes);
-}
-
-ParquetWriter::Chunk ParquetWriter::WriteColumn(const ColumnValues& column, size_t rows) {
-  Chunk chunk;
-  const bool is_list = column.column().type == TableColumn::kTexts;
-  std::string body;
-  if (is_list || column.column().nullable) AppendAllLevels(column, rows, &body);
-  EncodedValues encoded = column.is_text() ? EncodeTexts(column) : EncodeWords(column);
-  body += encoded.values;
-  // An empty list is a value that is not there.
-  const auto empty = static_cast<size_t>(std::count(column.lengths().begin(), column.lengths().end(), 0u));
-  chunk.nulls = is_list ? empty : column.nulls();
-  chunk.values = column.words().size() + chunk.nulls;
-  chunk.encoding = encoded.encoding;
-  chunk.has_range = RangeOfColumn(column, &chunk.least, &chunk.greatest);
-  chunk.gzip = IsCompressible(encoded.dictionary.size() > body.size() ? encoded.dictionary : body);
-  const uint64_t begin = offset_;
-  const auto write = [&](PageType type, const std::string& bytes, size_t values, Encoding encoding) {
-    const std::string packed = chunk.gzip ? Gzip(bytes, GzipEffort::kFast) : bytes;
+  void WritePage(PageType type, const std::string& bytes, size_t values, Encoding encoding, Chunk* chunk) {
+    const std::string packed = chunk->gzip ? Gzip(bytes, GzipEffort::kFast) : bytes;
     const std::string header = PageHeader(type, bytes.size(), packed.size(), values, encoding);
     Emit(header);
     Emit(packed);
-    chunk.bytes += header.size() + bytes.size();
-  };
-  if (encoded.encoding == kRleDictionary) {
-    chunk.dictionary_offset = offset_;
-    write(kDictionaryPage, encoded.dictionary, encoded.dictionary_entries, kPlain);
+    chunk->bytes += header.size() + bytes.size();
   }
-  chunk.data_offset = offset_;
-  write(kDataPage, body, chunk.values, encoded.encoding);
-  chunk.packed_bytes = offset_ - begin;
-  return chunk;
-}
 
-bool ParquetWriter::Write(const TableRows& rows) {
-  if (rows.rows == 0 || !open_) return open_;
-  RowGroup group;
-  group.rows = rows.rows;
-  for (const ColumnValues& column : rows.columns) group.chunks.push_back(WriteColumn(column, rows.rows));
-  rows_ += rows.rows;
-  groups_.push_back(std::move(group));
-  return open_;
-}
-
-std::string ParquetWriter::Footer() const {
-  std::string footer;
-  ThriftWriter file(&footer);
-  const std::vector<SchemaNode> schema = SchemaOf(columns_);
-  file.I32(1, 2);  // the version of the format
-  file.Structs(2, schema.size(), [&](ThriftWriter& element, size_t i) { WriteSchemaNode(schema[i], element); });
-  file.I64(3, static_cast<int64_t>(rows_));
-  file.Structs(4, groups_.size(), [&](ThriftWriter& row_group, size_t g) {
-    const RowGroup& group = groups_[g];
+  void WriteRowGroup(const RowGroup& group, ThriftWriter& row_group) const {
     uint64_t bytes = 0, packed_bytes = 0;
-    for (const Chunk& chunk : group.chunks) {
+    row_group.Structs(1, group.chunks.size());
+    for (size_t i = 0; i < group.chunks.size(); ++i) {
+      const Chunk& chunk = group.chunks[i];
       bytes += chunk.bytes;
       packed_bytes += chunk.packed_bytes;
-    }
-    row_group.Structs(1, group.chunks.size(), [&](ThriftWriter& column_chunk, size_t c) {
-      const Chunk& chunk = group.chunks[c];
-      column_chunk.I64(2, 0);  // there is no second copy of the metadata
-      column_chunk.Struct(3, [&](ThriftWriter& column) {
-        column.I32(1, PhysicalTypeOf(columns_[c].type));
-        if (chunk.dictionary_offset != 0) {
-          column.I32s(2, {kPlain, kRle, chunk.encoding});
-        } else {
-          column.I32s(2, {kRle, chunk.encoding});
-        }
-        if (columns_[c].type == TableColumn::kTexts) {
-          column.Binaries(3, {columns_[c].name, "list", "element"});
-        } else {
-          column.Binaries(3, {columns_[c].name});
-        }
-        column.I32(4, chunk.gzip ? kGzip : kUncompressed);
-        column.I64(5, static_cast<int64_t>(chunk.values));
-        column.I64(6, static_cast<int64_t>(chunk.bytes));
-        column.I64(7, static_cast<int64_t>(chunk.packed_bytes));
-        column.I64(9, static_cast<int64_t>(chunk.data_offset));
-        if (chunk.dictionary_offset != 0) column.I64(11, static_cast<int64_t>(chunk.dictionary_offset));
-        column.Struct(12, [&](ThriftWriter& statistics) {
-          statistics.I64(3, static_cast<int64_t>(chunk.nulls));
-          if (!chunk.has_range) return;
-          statistics.Binary(5, chunk.greatest);
-          statistics.Binary(6, chunk.least);
-          statistics.Bool(7, true);
-          statistics.Bool(8, true);
-        });
+      row_group.Element([&](ThriftWriter& column_chunk) {
+        column_chunk.I64(2, 0);  // there is no second copy of the metadata
+        column_chunk.Struct(3, [&](ThriftWriter& metadata) { WriteChunk(columns_[i], chunk, metadata); });
       });
-    });
-    row_group.I64(2, static_cast<int64_t>(bytes));
-    row_group.I64(3, static_cast<int64_t>(group.rows));
-    row_group.I64(6, static_cast<int64_t>(packed_bytes));
-  });
-  file.Binary(6, absl::StrCat("vramtrack version ", kToolVersion));
-  // The order of each type, which makes least and greatest values meaningful.
-  file.Structs(7, columns_.size(), [](ThriftWriter& order, size_t) { order.EmptyStruct(1); });
-  file.End();
-  return footer;
-}
+    }
+    row_group.I64(2, bytes);
+    row_group.I64(3, group.rows);
+    row_group.I64(6, packed_bytes);
+  }
 
-void ParquetWriter::Finish() {
-  const std::string footer = Footer();
-  const auto size = static_cast<uint32_t>(footer.size());
-  Emit(footer);
-  Emit(std::string_view(reinterpret_cast<const char*>(&size), sizeof size));
-  Emit(kParquetMagic);
+  std::string Footer() const {
+    std::string footer;
+    ThriftWriter file(&footer);
+    file.I32(1, 2);  // the version of the format
+    WriteSchema(columns_, file);
+    uint64_t rows = 0;
+    for (const RowGroup& group : groups_) rows += group.rows;
+    file.I64(3, rows);
+    file.Structs(4, groups_.size());
+    for (const RowGroup& group : groups_) {
+      file.Element([&](ThriftWriter& row_group) { WriteRowGroup(group, row_group); });
+    }
+    file.Binary(6, absl::StrCat("vramtrack version ", kToolVersion));
+    // The order of each type, which makes least and greatest values meaningful.
+    file.Structs(7, columns_.size());
+    for (size_t i = 0; i < columns_.size(); ++i) file.Element([](ThriftWriter& order) { order.EmptyStruct(1); });
+    file.End();
+    return footer;
+  }
+
+  const std::vector<TableColumn> columns_;
+  ExportSink sink_;
+  bool open_ = true;  // the reader has not closed it
+  uint64_t offset_ = 0;
+  std::vector<RowGroup> groups_;
+};
+
+}  // namespace
+
+std::unique_ptr<TableFormat> MakeParquetWriter(const std::vector<TableColumn>& columns, ExportSink sink) {
+  return std::make_unique<ParquetWriter>(columns, std::move(sink));
 }
 
 }  // namespace vramtrack

@@ -2,10 +2,11 @@
 //
 // Tests the encoding of values with a reader written from the definition of the format. tests/export/tables_test.py
 // reads whole files with readers of other projects.
-#include "analyzer/export/parquet_writer.h"
+#include "analyzer/export/table.h"
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -104,39 +105,46 @@ TEST(ParquetEncoding, DictionaryIsGivenUpWhereItDoesNotPay) {
   EXPECT_FALSE(MakeDictionary({1}, 0));
 }
 
+void AddRow(TableRows* rows, uint64_t number, const std::string& text) {
+  rows->Add([&](TableRows* columns) {
+    (*columns)("a", number);
+    (*columns)("b", OrNull(text));
+  });
+}
+
+TableRows Declared() {
+  TableRows rows;
+  AddRow(&rows, 0, "");
+  return rows;
+}
+
 TEST(ParquetWriter, MemoryIsThatOfARowGroup) {
-  const std::vector<TableColumn> columns = {{"a", TableColumn::kInteger}, {"b", TableColumn::kText, true}};
   uint64_t written = 0;
-  ParquetWriter writer(columns, [&written](std::string_view piece) {
+  TableRows rows = Declared();
+  const std::unique_ptr<TableFormat> writer = MakeParquetWriter(rows.declared(), [&written](std::string_view piece) {
     written += piece.size();
     return true;
   });
-  TableRows rows(columns);
   uint64_t before = 0;
   for (int group = 0; group < 3; ++group) {
-    for (uint64_t i = 0; i < 1000; ++i) {
-      rows.columns[0].Add(i * i);
-      rows.columns[1].AddTextOrNull(i % 2 == 0 ? "" : "text");
-    }
-    rows.rows = 1000;
-    EXPECT_TRUE(writer.Write(rows));
+    for (uint64_t i = 0; i < 1000; ++i) AddRow(&rows, i * i, i % 2 == 0 ? "" : "text");
+    EXPECT_TRUE(writer->Write(rows));
     EXPECT_GT(written, before + 1000);  // not kept until the end
     before = written;
-    for (ColumnValues& column : rows.columns) column.Clear();
+    rows.Clear();
   }
-  writer.Finish();
+  writer->Finish();
 }
 
 TEST(ParquetWriter, StopsWhenNobodyReadsOn) {
-  const std::vector<TableColumn> columns = {{"a", TableColumn::kInteger}};
   int pieces = 0;
-  ParquetWriter writer(columns, [&pieces](std::string_view) { return ++pieces < 2; });
-  TableRows rows(columns);
-  rows.columns[0].Add(1);
-  rows.rows = 1;
-  EXPECT_FALSE(writer.Write(rows));
-  EXPECT_FALSE(writer.Write(rows));
-  writer.Finish();
+  TableRows rows = Declared();
+  const std::unique_ptr<TableFormat> writer =
+      MakeParquetWriter(rows.declared(), [&pieces](std::string_view) { return ++pieces < 2; });
+  AddRow(&rows, 1, "");
+  EXPECT_FALSE(writer->Write(rows));
+  EXPECT_FALSE(writer->Write(rows));
+  writer->Finish();
   EXPECT_EQ(pieces, 2);
 }
 

@@ -33,17 +33,35 @@ class LevelCurves final : public ReplayObserver {
   using Key = std::pair<DeviceIndex, Figure>;
 
   // Records from `first_ticks` to `last_ticks`, at most about `most_points` for each curve.
-  LevelCurves(uint64_t first_ticks, uint64_t last_ticks, size_t most_points);
+  LevelCurves(uint64_t first_ticks, uint64_t last_ticks, size_t most_points)
+      : first_(first_ticks), last_(std::max(last_ticks, first_ticks)) {
+    constexpr size_t kPointsOfSpan = 3;
+    const size_t spans = std::max<size_t>(most_points / kPointsOfSpan, 1);
+    span_ticks_ = (last_ - first_) / spans + 1;
+  }
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
-  void OnAllocate(const ReplayAllocation& allocated) override { Look(allocated.allocation.site); }
-  void OnFree(const ReplayAllocation& freed) override { Look(freed.allocation.site); }
-  void OnFold(SiteIndex site, uint64_t /*objects*/, uint64_t /*bytes*/, bool /*born*/) override { Look(site); }
+  void OnAllocate(const ReplayAllocation& allocated) override { Look(allocated.scope); }
+  void OnFree(const ReplayAllocation& freed) override { Look(freed.scope); }
+  void OnFold(SiteIndex site, uint64_t /*objects*/, uint64_t /*bytes*/, bool /*born*/) override {
+    const uint32_t scope = ledger_->sites()[site].scope;
+    if (scope != Site::kNoScope) Look(&ledger_->scopes()[scope]);
+  }
 
   // Returns the curves after the replay, by time. Neighbouring points differ.
-  std::map<Key, std::vector<Point>> Finish();
+  std::map<Key, std::vector<Point>> Finish() {
+    std::map<Key, std::vector<Point>> curves;
+    for (auto& [key, curve] : curves_) {
+      Close(&curve);
+      curves[key] = std::move(curve.points);
+    }
+    return curves;
+  }
 
-  static const char* Name(Figure figure);
+  static const char* Name(Figure figure) {
+    constexpr const char* kNames[] = {"live", "reserved", "driver"};
+    return kNames[figure];
+  }
 
  private:
   struct Curve {
@@ -52,75 +70,48 @@ class LevelCurves final : public ReplayObserver {
     Point low{}, high{}, last{};
   };
 
-  void Look(SiteIndex site);
-  void Note(const Key& key, uint64_t bytes);
-  static void Close(Curve* curve);
+  // `scope` is null if nothing was counted.
+  void Look(const Scope* scope) {
+    if (scope == nullptr) return;
+    Note({scope->device, scope->level == Level::kFramework ? kLive : kDriver}, scope->live);
+    // With its first block memory of the driver becomes a segment.
+    if (scope->segments != nullptr) Note({scope->device, kSegments}, scope->segments->counted());
+  }
+
+  void Note(const Key& key, uint64_t bytes) {
+    Curve& curve = curves_[key];
+    const Point now = {ledger_->last_ticks(), bytes};
+    if (now.ticks > last_) return;
+    // What it is when the time of interest begins is its first point.
+    if (now.ticks < first_) {
+      curve.points.assign(1, {first_, bytes});
+      return;
+    }
+    const uint64_t span = (now.ticks - first_) / span_ticks_;
+    if (span != curve.span) {
+      Close(&curve);
+      curve.span = span;
+      curve.low = curve.high = now;
+    }
+    if (bytes < curve.low.bytes) curve.low = now;
+    if (bytes > curve.high.bytes) curve.high = now;
+    curve.last = now;
+  }
+
+  static void Close(Curve* curve) {
+    if (curve->span == UINT64_MAX) return;
+    Point points[] = {curve->low, curve->high, curve->last};
+    std::stable_sort(std::begin(points), std::end(points),
+                     [](const Point& a, const Point& b) { return a.ticks < b.ticks; });
+    for (const Point& point : points) {
+      if (curve->points.empty() || curve->points.back().bytes != point.bytes) curve->points.push_back(point);
+    }
+  }
 
   const Ledger* ledger_ = nullptr;
   uint64_t first_, last_, span_ticks_;
   std::map<Key, Curve> curves_;
 };
-
-LevelCurves::LevelCurves(uint64_t first_ticks, uint64_t last_ticks, size_t most_points)
-    : first_(first_ticks), last_(std::max(last_ticks, first_ticks)) {
-  constexpr size_t kPointsOfSpan = 3;
-  const size_t spans = std::max<size_t>(most_points / kPointsOfSpan, 1);
-  span_ticks_ = (last_ - first_) / spans + 1;
-}
-
-const char* LevelCurves::Name(Figure figure) {
-  constexpr const char* kNames[] = {"live", "reserved", "driver"};
-  return kNames[figure];
-}
-
-void LevelCurves::Look(SiteIndex index) {
-  const uint32_t scope_index = ledger_->sites()[index].scope;
-  if (scope_index == Site::kNoScope) return;
-  const Scope& scope = ledger_->scopes()[scope_index];
-  Note({scope.device, scope.level == Level::kFramework ? kLive : kDriver}, scope.live);
-  // With its first block memory of the driver becomes a segment.
-  if (scope.segments != nullptr) Note({scope.device, kSegments}, scope.segments->counted());
-}
-
-void LevelCurves::Note(const Key& key, uint64_t bytes) {
-  const uint64_t ticks = ledger_->last_ticks();
-  Curve& curve = curves_[key];
-  const Point now = {ticks, bytes};
-  // What it is when the time of interest begins is its first point.
-  const uint64_t span = ticks <= first_ ? 0 : (std::min(ticks, last_) - first_) / span_ticks_;
-  if (ticks > last_) return;
-  if (ticks < first_) {
-    curve.points.assign(1, {first_, bytes});
-    return;
-  }
-  if (span != curve.span) {
-    Close(&curve);
-    curve.span = span;
-    curve.low = curve.high = now;
-  }
-  if (bytes < curve.low.bytes) curve.low = now;
-  if (bytes > curve.high.bytes) curve.high = now;
-  curve.last = now;
-}
-
-void LevelCurves::Close(Curve* curve) {
-  if (curve->span == UINT64_MAX) return;
-  Point points[] = {curve->low, curve->high, curve->last};
-  std::stable_sort(std::begin(points), std::end(points),
-                   [](const Point& a, const Point& b) { return a.ticks < b.ticks; });
-  for (const Point& point : points) {
-    if (curve->points.empty() || curve->points.back().bytes != point.bytes) curve->points.push_back(point);
-  }
-}
-
-std::map<LevelCurves::Key, std::vector<LevelCurves::Point>> LevelCurves::Finish() {
-  std::map<Key, std::vector<Point>> curves;
-  for (auto& [key, curve] : curves_) {
-    Close(&curve);
-    curves[key] = std::move(curve.points);
-  }
-  return curves;
-}
 
 using Writer = protozero::pbf_writer;
 
@@ -160,21 +151,17 @@ class Perfetto final : public Exporter {
       last = ends[to];
     }
     LevelCurves curves(first, last, options_.max_events);
-    process.Replay({&curves}, [](DeviceIndex) {});
+    process.Replay({&curves});
 
     ++sequence_;
     const uint64_t parent = DescribeProcess(process);
     for (const auto& [key, points] : curves.Finish()) {
       const auto& [device, figure] = key;
-      const std::string place = device == kHost ? "host" : absl::StrCat("cuda:", device.value());
-      const uint64_t track = DescribeTrack(parent, absl::StrCat(place, " ", LevelCurves::Name(figure)), true);
+      const std::string name = absl::StrCat(DeviceText(device), " ", LevelCurves::Name(figure));
+      const uint64_t track = DescribeTrack(parent, name, true);
       for (const LevelCurves::Point& point : points) {
-        std::string event;
-        Writer writer(event);
-        writer.add_enum(kType, kCount);
-        writer.add_uint64(kTrack, track);
-        writer.add_int64(kCounterValue, static_cast<int64_t>(point.bytes));
-        Emit(TimeOf(trace, point.ticks), event);
+        Emit(TimeOf(trace, point.ticks), kCount, track,
+             [bytes = point.bytes](Writer& event) { event.add_int64(kCounterValue, static_cast<int64_t>(bytes)); });
       }
     }
     if (!ledger.steps().plan().has_windows()) WriteSteps(process, parent, first, last);
@@ -197,16 +184,9 @@ class Perfetto final : public Exporter {
       if (begin < first || ends[step] > last) continue;
       const std::vector<uint64_t>& numbers = ledger.steps().numbers();
       const uint64_t number = step < numbers.size() ? numbers[step] : step;
-      std::string event;
-      Writer writer(event);
-      writer.add_enum(kType, kBegin);
-      writer.add_uint64(kTrack, track);
-      writer.add_string(kName, absl::StrCat("step ", number));
-      Emit(TimeOf(process.trace(), begin), event);
-      event.clear();
-      writer.add_enum(kType, kEnd);
-      writer.add_uint64(kTrack, track);
-      Emit(TimeOf(process.trace(), ends[step]), event);
+      Emit(TimeOf(process.trace(), begin), kBegin, track,
+           [number](Writer& event) { event.add_string(kName, absl::StrCat("step ", number)); });
+      Emit(TimeOf(process.trace(), ends[step]), kEnd, track, [](Writer&) {});
     }
   }
 
@@ -215,65 +195,65 @@ class Perfetto final : public Exporter {
     for (const OutOfMemory& failed : process.failures()) {
       if (failed.ticks < first || failed.ticks > last) continue;
       if (track == 0) track = DescribeTrack(parent, "out of memory", false);
-      std::string event;
-      Writer writer(event);
-      writer.add_enum(kType, kInstant);
-      writer.add_uint64(kTrack, track);
-      writer.add_string(kName, absl::StrCat("out of memory on cuda:", failed.device.value()));
-      for (const auto& [name, value] : {std::pair<const char*, uint64_t>{"requested", failed.requested},
-                                        {"live", failed.framework ? failed.framework->live : failed.usage.live}}) {
-        std::string message;
-        Writer annotation(message);
-        annotation.add_string(kAnnotationName, name);
-        annotation.add_uint64(kUint, value);
-        writer.add_message(kAnnotation, message);
-      }
-      Emit(TimeOf(process.trace(), failed.ticks), event);
+      Emit(TimeOf(process.trace(), failed.ticks), kInstant, track, [&failed](Writer& event) {
+        event.add_string(kName, absl::StrCat("out of memory on ", DeviceText(failed.device)));
+        Annotate("requested", failed.requested, &event);
+        Annotate("live", failed.framework ? failed.framework->live : failed.usage.live, &event);
+      });
     }
+  }
+
+  static void Annotate(const char* name, uint64_t value, Writer* event) {
+    Writer annotation(*event, kAnnotation);
+    annotation.add_string(kAnnotationName, name);
+    annotation.add_uint64(kUint, value);
   }
 
   uint64_t DescribeProcess(const ExportedProcess& process) {
     const TracedProcess& traced = process.trace().definitions().process;
-    std::string process_message;
-    Writer of_process(process_message);
-    of_process.add_int32(kPid, static_cast<int32_t>(traced.pid));
-    for (const std::string& word : traced.command) of_process.add_string(kCommand, Printable(word));
-    of_process.add_string(kProcessName,
-                          absl::StrCat(process.Name(), " ", Printable(absl::StrJoin(traced.command, " "))));
-    std::string message;
-    Writer track(message);
-    track.add_uint64(kUuid, ++tracks_);
-    track.add_message(kProcess, process_message);
-    EmitPacket(kTrackDescriptor, message, std::nullopt, true);
+    EmitPacket(kTrackDescriptor, std::nullopt, true, [&](Writer& track) {
+      track.add_uint64(kUuid, ++tracks_);
+      Writer of_process(track, kProcess);
+      of_process.add_int32(kPid, static_cast<int32_t>(traced.pid));
+      for (const std::string& word : traced.command) of_process.add_string(kCommand, Printable(word));
+      const std::string command = Printable(absl::StrJoin(traced.command, " "));
+      of_process.add_string(kProcessName, absl::StrCat(process.Name(), " ", command));
+    });
     return tracks_;
   }
 
   uint64_t DescribeTrack(uint64_t parent, const std::string& name, bool is_counter) {
-    std::string message;
-    Writer track(message);
-    track.add_uint64(kUuid, ++tracks_);
-    track.add_uint64(kParent, parent);
-    track.add_string(kTrackName, name);
-    if (is_counter) {
-      std::string counter_message;
-      Writer(counter_message).add_enum(kUnit, kSizeBytes);
-      track.add_message(kCounter, counter_message);
-    }
-    EmitPacket(kTrackDescriptor, message, std::nullopt, false);
+    EmitPacket(kTrackDescriptor, std::nullopt, false, [&](Writer& track) {
+      track.add_uint64(kUuid, ++tracks_);
+      track.add_uint64(kParent, parent);
+      track.add_string(kTrackName, name);
+      if (is_counter) Writer(track, kCounter).add_enum(kUnit, kSizeBytes);
+    });
     return tracks_;
   }
 
-  void Emit(uint64_t ns, const std::string& event) { EmitPacket(kTrackEvent, event, ns, false); }
+  // Calls write(Writer&) for the other fields of the event.
+  template <class Write>
+  void Emit(uint64_t ns, EventType type, uint64_t track, Write write) {
+    EmitPacket(kTrackEvent, ns, false, [&](Writer& event) {
+      event.add_enum(kType, type);
+      event.add_uint64(kTrack, track);
+      write(event);
+    });
+  }
 
-  void EmitPacket(uint32_t field, const std::string& message, std::optional<uint64_t> ns, bool first) {
-    std::string packet;
-    Writer writer(packet);
-    if (ns) writer.add_uint64(kTimestamp, *ns);
-    writer.add_uint32(kSequence, sequence_);
-    if (first) writer.add_uint32(kSequenceFlags, kStateCleared);
-    writer.add_message(field, message);
+  // Calls write(Writer&) for the message that the packet has as `field`.
+  template <class Write>
+  void EmitPacket(PacketField field, std::optional<uint64_t> ns, bool first, Write write) {
     std::string framed;
-    Writer(framed).add_message(kPacket, packet);
+    {
+      Writer file(framed), packet(file, kPacket);
+      if (ns) packet.add_uint64(kTimestamp, *ns);
+      packet.add_uint32(kSequence, sequence_);
+      if (first) packet.add_uint32(kSequenceFlags, kStateCleared);
+      Writer message(packet, field);
+      write(message);
+    }
     sink_(framed);
   }
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "analyzer/base/gzip.h"
 #include "analyzer/export/exporter.h"
 #include "analyzer/export/frame_names.h"
@@ -60,9 +61,7 @@ class Pprof final : public Exporter {
     const TracedProcess& traced = trace.definitions().process;
     if (time_nanos_ == 0) {
       time_nanos_ = trace.clock().start_realtime_ns();
-      std::string command;
-      for (const std::string& word : traced.command) absl::StrAppend(&command, command.empty() ? "" : " ", word);
-      comments_.push_back(Index(command));
+      comments_.push_back(Index(absl::StrJoin(traced.command, " ")));
     }
     duration_nanos_ = std::max<uint64_t>(duration_nanos_, trace.clock().Ns(process.ledger().last_ticks()));
     modules_.clear();
@@ -96,17 +95,14 @@ class Pprof final : public Exporter {
   }
 
   void AddValueType(Writer* writer, uint32_t field, const char* type, const char* unit) {
-    std::string message;
-    Writer of_type(message);
+    Writer of_type(*writer, field);
     of_type.add_int64(kType, Index(type));
     of_type.add_int64(kUnit, Index(unit));
-    writer->add_message(field, message);
   }
 
   void AddSample(ExportedProcess& process, const ExportedSite& site) {
-    std::string message;
-    Writer sample(message);
     const std::vector<uint64_t> locations = Locations(process.Frames(site.stack));
+    Writer samples(samples_), sample(samples, kSample);
     sample.add_packed_uint64(kLocationId, locations.begin(), locations.end());
     const SiteCounts& counts = site.counts;
     const int64_t values[] = {static_cast<int64_t>(counts.alloc_objects), static_cast<int64_t>(counts.alloc_bytes),
@@ -123,13 +119,10 @@ class Pprof final : public Exporter {
              {"rank", traced.rank ? absl::StrCat(*traced.rank) : ""},
              {"pid", absl::StrCat(traced.pid)}}) {
       if (text.empty()) continue;
-      std::string label_message;
-      Writer label(label_message);
+      Writer label(sample, kLabel);
       label.add_int64(kKey, Index(key));
       label.add_int64(kStr, Index(text));
-      sample.add_message(kLabel, label_message);
     }
-    Writer(samples_).add_message(kSample, message);
   }
 
   // One for each return address; what was inlined there is in its lines.
@@ -151,21 +144,17 @@ class Pprof final : public Exporter {
     const uint64_t mapping = frame.module.empty() ? 0 : MappingOf(frame.module);
     const auto [found, is_new] = location_ids_.try_emplace({mapping, frame.offset, lines}, location_ids_.size() + 1);
     if (!is_new) return found->second;
-    std::string message;
-    Writer location(message);
+    Writer locations(locations_), location(locations, kLocation);
     location.add_uint64(kId, found->second);
     if (mapping != 0) {
       location.add_uint64(kMappingOfLocation, mapping);
       location.add_uint64(kAddress, mappings_.at(frame.module).load_bias + frame.offset);
     }
     for (const auto& [function, line] : lines) {
-      std::string line_message;
-      Writer of_line(line_message);
+      Writer of_line(location, kLine);
       of_line.add_uint64(kFunctionId, function);
       of_line.add_int64(kLineNumber, line);
-      location.add_message(kLine, line_message);
     }
-    Writer(locations_).add_message(kLocation, message);
     return found->second;
   }
 
@@ -173,13 +162,11 @@ class Pprof final : public Exporter {
     const std::string& file = FileOf(frame);
     const auto [found, is_new] = function_ids_.try_emplace({frame.function, file}, function_ids_.size() + 1);
     if (!is_new) return found->second;
-    std::string message;
-    Writer function(message);
+    Writer functions(functions_), function(functions, kFunction);
     function.add_uint64(kOfFunction, found->second);
     function.add_int64(kName, Index(frame.function));
     function.add_int64(kSystemName, Index(frame.function));
     function.add_int64(kFile, Index(file));
-    Writer(functions_).add_message(kFunction, message);
     return found->second;
   }
 
@@ -188,8 +175,7 @@ class Pprof final : public Exporter {
     if (!is_new) return found->second.id;
     Mapping& mapping = found->second;
     mapping.id = mappings_.size();
-    std::string message;
-    Writer writer(message);
+    Writer mappings(mapping_messages_), writer(mappings, kMapping);
     writer.add_uint64(kMappingId, mapping.id);
     const auto module = modules_.find(path);
     if (module != modules_.end()) {
@@ -206,7 +192,6 @@ class Pprof final : public Exporter {
     for (const uint32_t has : {kHasFunctions, kHasFilenames, kHasLineNumbers, kHasInlineFrames}) {
       writer.add_bool(has, true);
     }
-    Writer(mapping_messages_).add_message(kMapping, message);
     return mapping.id;
   }
 

@@ -28,11 +28,10 @@ std::map<DeviceIndex, DeviceSnapshot> SnapshotsOf(const std::string& bytes, size
   EXPECT_TRUE(trace.ok()) << trace.status();
   ExportOptions options;
   options.at = ExportOptions::At::kEnd;
+  options.max_events = max_events;
   absl::StatusOr<std::unique_ptr<ExportedProcess>> process = ExportedProcess::Make(**trace, options);
   EXPECT_TRUE(process.ok()) << process.status();
-  SnapshotObserver observer((*process)->ledger(), (*process)->failures(), (*process)->StepSpan(), max_events);
-  (*process)->Replay({&observer}, [&observer](DeviceIndex device) { observer.Take(device); });
-  return observer.Finish();
+  return TakeSnapshots(**process);
 }
 
 using Ranges = std::map<uint64_t, uint64_t>;  // bytes by address; those that touch may be one

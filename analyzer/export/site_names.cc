@@ -12,16 +12,6 @@
 namespace vramtrack {
 namespace {
 
-// As much of a site as its id is made of.
-ReportSite Outline(const Site& site, std::vector<ReportFrame> frames) {
-  ReportSite outline;
-  outline.level = LevelOf(site);
-  outline.kind = KindName(site.key.kind);
-  outline.device = NumberOf(site.key.device);
-  outline.frames = std::move(frames);
-  return outline;
-}
-
 uint64_t HashOf(const ReportSite& site) { return std::hash<std::string>()(SameSiteKey(site)); }
 
 }  // namespace
@@ -38,11 +28,20 @@ void NameSites(ProcessFindings* findings) {
   for (ReportSite& site : sites) ShowRawFrames(&site);
 }
 
+ReportSite SiteOutline(const Site& site, std::vector<ReportFrame> frames) {
+  ReportSite outline;
+  outline.level = LevelOf(site);
+  outline.kind = KindName(site.key.kind);
+  outline.device = NumberOf(site.key.device);
+  outline.frames = std::move(frames);
+  return outline;
+}
+
 std::vector<ReportSite> ReportedSites(const ProcessAnalysis& analysis) {
   std::vector<ReportSite> reported;
   for (const SiteGroup& group : analysis.groups()) {
     const Site& first = analysis.ledger().sites()[group.sites[0]];
-    reported.push_back(Outline(first, group.frames));
+    reported.push_back(SiteOutline(first, group.frames));
   }
   AssignIds(reported.size(), &reported);
   return reported;
@@ -77,7 +76,7 @@ SiteNames::SiteNames(ProcessAnalysis* analysis) {
   for (const SiteGroup& group : analysis->other_groups()) {
     const Site& first = sites[group.sites[0]];
     for (const SiteIndex site : group.sites) of_site[site] = named.size();
-    named.push_back({ids.IdOf(Outline(first, analysis->symbolizer().Frames(first.key.stack))), group.sites});
+    named.push_back({ids.IdOf(SiteOutline(first, analysis->symbolizer().Frames(first.key.stack))), group.sites});
   }
 }
 

@@ -17,6 +17,9 @@ namespace vramtrack {
 // Gives the sites of a process the ids that a report of it alone gives them, and replaces all references to them.
 void NameSites(ProcessFindings* findings);
 
+// Returns only those fields of a site from which its id is made.
+ReportSite SiteOutline(const Site& site, std::vector<ReportFrame> frames);
+
 // Returns the sites that a report lists, with only the fields from which ids are made, and their ids, in the order of
 // ProcessAnalysis::groups().
 std::vector<ReportSite> ReportedSites(const ProcessAnalysis& analysis);

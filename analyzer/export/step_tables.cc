@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <deque>
-#include <utility>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
-#include "analyzer/export/findings_table.h"
 #include "analyzer/export/site_names.h"
 #include "analyzer/export/tables.h"
 #include "analyzer/ledger/kind.h"
@@ -24,7 +25,6 @@ struct Range {
 };
 
 struct StepRow {
-  const TableProcess* process;
   uint64_t step = 0;
   bool is_window = false;
   double begin_seconds = 0, end_seconds = 0;
@@ -32,56 +32,35 @@ struct StepRow {
   Ledger::Levels end;
   Range device_used, reserved, live;
   uint64_t allocations = 0, frees = 0, bytes_allocated = 0, bytes_freed = 0;
+
+  void Put(TableRows* columns) const {
+    TableRows& column = *columns;
+    column("step", step);
+    column("unit", std::string_view(is_window ? "window" : "step"));
+    column("begin_seconds", begin_seconds);
+    column("end_seconds", end_seconds);
+    column("device", device);
+    column("live", end.live);
+    column("reserved", end.reserved);
+    column("device_used", end.device_used);
+    column("live_low", live.low);
+    column("live_high", live.high);
+    column("reserved_low", reserved.low);
+    column("reserved_high", reserved.high);
+    column("device_used_low", device_used.low);
+    column("device_used_high", device_used.high);
+    column("allocations", allocations);
+    column("frees", frees);
+    column("bytes_allocated", bytes_allocated);
+    column("bytes_freed", bytes_freed);
+  }
 };
-
-template <uint64_t StepRow::*kField>
-void AddCount(const StepRow& row, ColumnValues* to) {
-  to->Add(row.*kField);
-}
-
-template <uint64_t Ledger::Levels::*kField>
-void AddEnd(const StepRow& row, ColumnValues* to) {
-  to->Add(row.end.*kField);
-}
-
-template <Range StepRow::*kField, uint64_t Range::*kBound>
-void AddBound(const StepRow& row, ColumnValues* to) {
-  to->Add(row.*kField.*kBound);
-}
-
-std::vector<RowColumn<StepRow>> StepColumns() {
-  using Column = TableColumn;
-  using Values = ColumnValues;
-  using Row = StepRow;
-  using Levels = Ledger::Levels;
-  return WithProcess<Row>({
-      {{"step", Column::kInteger}, AddCount<&Row::step>},
-      {{"unit", Column::kText}, [](const Row& row, Values* to) { to->AddText(row.is_window ? "window" : "step"); }},
-      {{"begin_seconds", Column::kNumber}, [](const Row& row, Values* to) { to->AddNumber(row.begin_seconds); }},
-      {{"end_seconds", Column::kNumber}, [](const Row& row, Values* to) { to->AddNumber(row.end_seconds); }},
-      {{"device", Column::kInteger, true}, [](const Row& row, Values* to) { to->AddOptional(row.device); }},
-      {{"live", Column::kInteger}, AddEnd<&Levels::live>},
-      {{"reserved", Column::kInteger}, AddEnd<&Levels::reserved>},
-      {{"device_used", Column::kInteger}, AddEnd<&Levels::device_used>},
-      {{"live_low", Column::kInteger}, AddBound<&Row::live, &Range::low>},
-      {{"live_high", Column::kInteger}, AddBound<&Row::live, &Range::high>},
-      {{"reserved_low", Column::kInteger}, AddBound<&Row::reserved, &Range::low>},
-      {{"reserved_high", Column::kInteger}, AddBound<&Row::reserved, &Range::high>},
-      {{"device_used_low", Column::kInteger}, AddBound<&Row::device_used, &Range::low>},
-      {{"device_used_high", Column::kInteger}, AddBound<&Row::device_used, &Range::high>},
-      {{"allocations", Column::kInteger}, AddCount<&Row::allocations>},
-      {{"frees", Column::kInteger}, AddCount<&Row::frees>},
-      {{"bytes_allocated", Column::kInteger}, AddCount<&Row::bytes_allocated>},
-      {{"bytes_freed", Column::kInteger}, AddCount<&Row::bytes_freed>},
-  });
-}
 
 // Follows a replay and makes a row of each complete step and device. Counts are those of the level that `live` is
 // about, or of the one that is asked for.
 class StepRows final : public ReplayObserver {
  public:
-  StepRows(const ExportedProcess& process, const TableProcess& row_of_process, TableWriter<StepRow>* writer)
-      : process_(process), row_of_process_(row_of_process), writer_(*writer) {}
+  StepRows(const ExportedProcess& process, TableWriter* table) : process_(process), table_(*table) {}
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override {
@@ -95,8 +74,7 @@ class StepRows final : public ReplayObserver {
   }
 
   void OnStepEnd(uint32_t step) override {
-    const auto& span = process_.StepSpan();
-    const bool wanted = !span || (step >= span->first && step <= span->second);
+    const bool wanted = process_.IsInSpan(step);
     const TickClock& clock = process_.trace().clock();
     const double end = clock.Seconds(ledger_->last_ticks());
     const StepClock& steps = ledger_->steps();
@@ -105,14 +83,13 @@ class StepRows final : public ReplayObserver {
       const Scope& scope = ledger_->scopes()[i];
       if (!IsShown(scope)) continue;
       StepRow& row = rows_[i];
-      row.process = &row_of_process_;
       row.step = step < steps.numbers().size() ? steps.numbers()[step] : step;
       row.is_window = steps.plan().has_windows();
       row.begin_seconds = begin_seconds_;
       row.end_seconds = end;
       row.device = NumberOf(scope.device);
       row.end = ledger_->LevelsOf(scope);
-      if (wanted && open_) open_ = writer_.Add(row);
+      if (wanted) table_.Add(row);
       Begin(scope, &row);
     }
     begin_seconds_ = end;
@@ -150,82 +127,58 @@ class StepRows final : public ReplayObserver {
     (born ? row.bytes_allocated : row.bytes_freed) += bytes;
   }
   bool IsCounted(const Scope& scope, bool leads) const {
-    switch (process_.options().levels) {
-      case ExportOptions::Levels::kAll:
-        return leads;
-      case ExportOptions::Levels::kDriver:
-        return scope.level == Level::kDriver;
-      case ExportOptions::Levels::kFramework:
-        return scope.level == Level::kFramework;
-    }
-    return false;
+    const ExportOptions::Levels levels = process_.options().levels;
+    return levels == ExportOptions::Levels::kAll ? leads : IsWanted(scope.level, levels);
   }
 
   const ExportedProcess& process_;
-  const TableProcess& row_of_process_;
-  TableWriter<StepRow>& writer_;
+  TableWriter& table_;
   const Ledger* ledger_ = nullptr;
   std::vector<StepRow> rows_;  // of the present step, by scope
   double begin_seconds_ = 0;
-  bool open_ = true;
 };
 
-class StepTable final : public Exporter {
- public:
-  explicit StepTable(const MakeTableFormat& make) : writer_(StepColumns(), make) {}
+void AddSteps(ExportedProcess* process, TableWriter* table) {
+  StepRows rows(*process, table);
+  process->Replay({&rows});
+}
 
-  absl::Status Add(ExportedProcess& process) override {
-    processes_.emplace_back(process.trace());
-    StepRows rows(process, processes_.back(), &writer_);
-    process.Replay({&rows}, [](DeviceIndex /*device*/) {});
-    return absl::OkStatus();
-  }
-  void Finish() override { writer_.Finish(); }
-
- private:
-  std::deque<TableProcess> processes_;  // stay where they are
-  TableWriter<StepRow> writer_;
-};
-
-}  // namespace
-
-std::unique_ptr<Exporter> MakeStepTable(const MakeTableFormat& make) { return std::make_unique<StepTable>(make); }
-
-namespace {
+uint64_t At(const WindowSums& sums, size_t window) { return sums.empty() ? 0 : sums[window]; }
 
 // What a site did in some steps that follow each other.
 struct WindowRow {
-  const TableProcess* process = nullptr;
-  std::string site, level, kind, category, verdict;
-  std::optional<uint32_t> device;
-  uint64_t window = 0, first_step = 0, last_step = 0;
-  uint64_t births = 0, born_bytes = 0, deaths = 0, died_bytes = 0, survivors = 0, survivor_bytes = 0;
-  uint64_t live_objects = 0, live_bytes = 0;  // when the window ends
-};
+  const StepProfile& profile = kNone<StepProfile>;
+  const ProfileSite& site = kNone<ProfileSite>;
+  std::string id;
+  Level level = Level::kDriver;
+  WindowSums live_objects, live_bytes;  // when each window ends
+  size_t window = 0;
 
-std::vector<RowColumn<WindowRow>> WindowColumns() {
-  using Column = TableColumn;
-  using Row = WindowRow;
-  return WithProcess<Row>({
-      {{"site", Column::kText}, AddMember<Row, &Row::site>},
-      {{"level", Column::kText}, AddMember<Row, &Row::level>},
-      {{"kind", Column::kText}, AddMember<Row, &Row::kind>},
-      {{"device", Column::kInteger, true}, AddMember<Row, &Row::device>},
-      {{"category", Column::kText, true}, AddMember<Row, &Row::category>},
-      {{"verdict", Column::kText}, AddMember<Row, &Row::verdict>},
-      {{"window", Column::kInteger}, AddMember<Row, &Row::window>},
-      {{"first_step", Column::kInteger}, AddMember<Row, &Row::first_step>},
-      {{"last_step", Column::kInteger}, AddMember<Row, &Row::last_step>},
-      {{"births", Column::kInteger}, AddMember<Row, &Row::births>},
-      {{"born_bytes", Column::kInteger}, AddMember<Row, &Row::born_bytes>},
-      {{"deaths", Column::kInteger}, AddMember<Row, &Row::deaths>},
-      {{"died_bytes", Column::kInteger}, AddMember<Row, &Row::died_bytes>},
-      {{"survivors", Column::kInteger}, AddMember<Row, &Row::survivors>},
-      {{"survivor_bytes", Column::kInteger}, AddMember<Row, &Row::survivor_bytes>},
-      {{"live_objects", Column::kInteger}, AddMember<Row, &Row::live_objects>},
-      {{"live_bytes", Column::kInteger}, AddMember<Row, &Row::live_bytes>},
-  });
-}
+  void Put(TableRows* columns) const {
+    TableRows& column = *columns;
+    column("site", id);
+    column("level", level);
+    column("kind", std::string_view(KindName(site.kind)));
+    column("device", site.device);
+    column("category", OrNull(site.category));
+    column("verdict", site.verdict);
+    column("window", window);
+    column("first_step", At(profile.first_steps, window));
+    column("last_step", At(profile.last_steps, window));
+    column("births", At(site.windows.births, window));
+    column("born_bytes", At(site.windows.born_bytes, window));
+    column("deaths", At(site.windows.deaths, window));
+    column("died_bytes", At(site.windows.died_bytes, window));
+    column("survivors", At(site.windows.survivors, window));
+    column("survivor_bytes", At(site.windows.survivor_bytes, window));
+    column("live_objects", At(live_objects, window));
+    column("live_bytes", At(live_bytes, window));
+  }
+  // A site that has nothing and does nothing has no row.
+  bool IsEmpty() const {
+    return At(site.windows.births, window) + At(site.windows.deaths, window) + At(live_objects, window) == 0;
+  }
+};
 
 ReportSite Outline(const ProfileSite& site) {
   ReportSite outline;
@@ -236,66 +189,33 @@ ReportSite Outline(const ProfileSite& site) {
   return outline;
 }
 
-uint64_t At(const WindowSums& sums, size_t window) { return sums.empty() ? 0 : sums[window]; }
-
-class WindowTable final : public Exporter {
- public:
-  explicit WindowTable(const MakeTableFormat& make) : writer_(WindowColumns(), make) {}
-
-  absl::Status Add(ExportedProcess& process) override {
-    processes_.emplace_back(process.trace());
-    AddProfile(MakeStepProfile(&process.analysis()), ReportedSites(process.analysis()));
-    return absl::OkStatus();
-  }
-  absl::Status AddSummary(const std::string& path, const ProcessSummary& summary) override {
-    processes_.emplace_back(path, summary);
-    AddProfile(summary.profile, summary.findings.sites);
-    return absl::OkStatus();
-  }
-  void Finish() override { writer_.Finish(); }
-
- private:
-  void AddProfile(const StepProfile& profile, const std::vector<ReportSite>& reported) {
-    SiteIds ids(reported);
-    for (const ProfileSite& site : profile.sites) {
-      const ReportSite outline = Outline(site);
-      WindowRow row;
-      row.process = &processes_.back();
-      row.site = ids.IdOf(outline);
-      row.level = NameOf(outline.level);
-      row.kind = outline.kind;
-      row.category = site.category;
-      row.verdict = site.verdict;
-      row.device = site.device;
-      AddWindows(profile, site.windows, &row);
+void AddProfile(const StepProfile& profile, const std::vector<ReportSite>& reported, TableWriter* table) {
+  SiteIds ids(reported);
+  for (const ProfileSite& site : profile.sites) {
+    const ReportSite outline = Outline(site);
+    WindowRow row = {profile,
+                     site,
+                     ids.IdOf(outline),
+                     outline.level,
+                     ObjectsAtEnds(profile, site.windows),
+                     LiveAtEnds(profile, site.windows)};
+    for (; row.window < profile.windows(); ++row.window) {
+      if (!row.IsEmpty()) table->Add(row);
     }
   }
+}
 
-  void AddWindows(const StepProfile& profile, const SiteWindows& sums, WindowRow* row) {
-    const WindowSums live = LiveAtEnds(profile, sums), objects = ObjectsAtEnds(profile, sums);
-    for (size_t i = 0; i < profile.windows(); ++i) {
-      row->window = i;
-      row->first_step = At(profile.first_steps, i);
-      row->last_step = At(profile.last_steps, i);
-      row->births = At(sums.births, i);
-      row->born_bytes = At(sums.born_bytes, i);
-      row->deaths = At(sums.deaths, i);
-      row->died_bytes = At(sums.died_bytes, i);
-      row->survivors = At(sums.survivors, i);
-      row->survivor_bytes = At(sums.survivor_bytes, i);
-      row->live_objects = At(objects, i);
-      row->live_bytes = At(live, i);
-      // A site that has nothing and does nothing has no row.
-      if (row->births + row->deaths + row->live_objects > 0) writer_.Add(*row);
-    }
-  }
+void AddWindows(ExportedProcess* process, TableWriter* table) {
+  AddProfile(MakeStepProfile(&process->analysis()), ReportedSites(process->analysis()), table);
+}
 
-  std::deque<TableProcess> processes_;  // stay where they are
-  TableWriter<WindowRow> writer_;
-};
+void AddSummaryWindows(const ProcessSummary& summary, TableWriter* table) {
+  AddProfile(summary.profile, summary.findings.sites, table);
+}
 
 }  // namespace
 
-std::unique_ptr<Exporter> MakeWindowTable(const MakeTableFormat& make) { return std::make_unique<WindowTable>(make); }
+const ExportTable kStepTable = {"steps", DeclareColumns<StepRow>, AddSteps, nullptr};
+const ExportTable kWindowTable = {"windows", DeclareColumns<WindowRow>, AddWindows, AddSummaryWindows};
 
 }  // namespace vramtrack

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/export/exporter.h"
-
 //
 // The opcodes are those of CPython's Lib/pickletools.py.
 #include <cstdint>
@@ -9,11 +7,12 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/display_text.h"
-#include "analyzer/export/frame_names.h"
+#include "analyzer/export/exporter.h"
 #include "analyzer/export/segment_snapshot.h"
 #include "analyzer/findings/core/device_findings.h"
 
@@ -25,114 +24,83 @@ namespace {
 // Thread-compatible.
 class PickleWriter {
  public:
-  explicit PickleWriter(ExportSink sink);
+  explicit PickleWriter(ExportSink sink) : sink_(std::move(sink)) { Put("\x80\x02"); }
 
   void BeginDict() { Put("}("); }
   void EndDict() { Put("u"); }
   // A list whose items follow. Call Item() before each item, because readers need long lists in batches.
-  struct List {
-    size_t items = 0;
-  };
-  List BeginList();
-  void Item(List* list);
-  void EndList() { Put("e"); }
+  void BeginList() {
+    Put("](");
+    items_.push_back(0);
+  }
+  void Item() {
+    size_t& items = items_.back();
+    if (items != 0 && items % kMostItemsAtOnce == 0) Put("e(");
+    ++items;
+  }
+  void EndList() {
+    Put("e");
+    items_.pop_back();
+  }
 
   // Store and load a whole value in the memo by a number, for values that occur again.
-  uint32_t Remember();
-  void Recall(uint32_t number);
+  uint32_t Remember() {
+    PutNumbered('q', 'r', memo_);
+    return memo_++;
+  }
+  void Recall(uint32_t number) { PutNumbered('h', 'j', number); }
 
-  void String(std::string_view text);
-  void Int(int64_t value);
-  void Bool(bool value);
-  void IntPair(int64_t first, int64_t second);
-  void Key(std::string_view name) { String(name); }
-  void End();
+  void String(std::string_view text) {
+    const auto found = strings_.find(std::string(text));
+    if (found != strings_.end()) return Recall(found->second);
+    Put("X" + LittleEndian(text.size(), 4));
+    Put(text);
+    strings_.emplace(text, Remember());
+  }
+  void Int(int64_t value) {
+    if (value >= 0 && value < 256) {
+      Put("K" + LittleEndian(static_cast<uint64_t>(value), 1));
+    } else if (value >= std::numeric_limits<int32_t>::min() && value <= std::numeric_limits<int32_t>::max()) {
+      Put("J" + LittleEndian(static_cast<uint64_t>(value), 4));
+    } else {
+      Put("\x8a\x08" + LittleEndian(static_cast<uint64_t>(value), 8));
+    }
+  }
+  void Bool(bool value) { Put(value ? "\x88" : "\x89"); }
+  // A pair whose two values follow.
+  void EndPair() { Put("\x86"); }
+
+  void End() {
+    Put(".");
+    sink_(buffer_);
+    buffer_.clear();
+  }
 
  private:
-  void Put(std::string_view bytes);
+  static constexpr size_t kBufferBytes = 1 << 16, kMostItemsAtOnce = 1000;
+
+  static std::string LittleEndian(uint64_t value, size_t bytes) {
+    std::string text;
+    for (size_t i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i));
+    return text;
+  }
+  void PutNumbered(char short_code, char long_code, uint32_t number) {
+    const bool is_short = number < 256;
+    Put((is_short ? short_code : long_code) + LittleEndian(number, is_short ? 1 : 4));
+  }
+  void Put(std::string_view bytes) {
+    buffer_ += bytes;
+    if (buffer_.size() < kBufferBytes) return;
+    sink_(buffer_);
+    buffer_.clear();
+  }
 
   ExportSink sink_;
   std::string buffer_;
   std::unordered_map<std::string, uint32_t> strings_;
   uint32_t memo_ = 0;
+  std::vector<size_t> items_;  // of the open lists so far
 };
-
-constexpr size_t kBufferBytes = 1 << 16;
-constexpr size_t kMostItemsAtOnce = 1000;
-
-std::string LittleEndian(uint64_t value, size_t bytes) {
-  std::string text;
-  for (size_t i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i));
-  return text;
-}
-
-PickleWriter::PickleWriter(ExportSink sink) : sink_(std::move(sink)) { Put("\x80\x02"); }
-
-void PickleWriter::Put(std::string_view bytes) {
-  buffer_ += bytes;
-  if (buffer_.size() < kBufferBytes) return;
-  sink_(buffer_);
-  buffer_.clear();
-}
-
-PickleWriter::List PickleWriter::BeginList() {
-  Put("](");
-  return {};
-}
-
-void PickleWriter::Item(List* list) {
-  if (list->items != 0 && list->items % kMostItemsAtOnce == 0) Put("e(");
-  ++list->items;
-}
-
-uint32_t PickleWriter::Remember() {
-  if (memo_ < 256) {
-    Put(std::string("q") + static_cast<char>(memo_));
-  } else {
-    Put("r" + LittleEndian(memo_, 4));
-  }
-  return memo_++;
-}
-
-void PickleWriter::Recall(uint32_t number) {
-  if (number < 256) {
-    Put(std::string("h") + static_cast<char>(number));
-  } else {
-    Put("j" + LittleEndian(number, 4));
-  }
-}
-
-void PickleWriter::String(std::string_view text) {
-  const auto found = strings_.find(std::string(text));
-  if (found != strings_.end()) return Recall(found->second);
-  Put("X" + LittleEndian(text.size(), 4));
-  Put(text);
-  strings_.emplace(text, Remember());
-}
-
-void PickleWriter::Int(int64_t value) {
-  if (value >= 0 && value < 256) {
-    Put(std::string("K") + static_cast<char>(value));
-  } else if (value >= std::numeric_limits<int32_t>::min() && value <= std::numeric_limits<int32_t>::max()) {
-    Put("J" + LittleEndian(static_cast<uint64_t>(value), 4));
-  } else {
-    Put(std::string("\x8a\x08") + LittleEndian(static_cast<uint64_t>(value), 8));
-  }
-}
-
-void PickleWriter::Bool(bool value) { Put(value ? "\x88" : "\x89"); }
-
-void PickleWriter::IntPair(int64_t first, int64_t second) {
-  Int(first);
-  Int(second);
-  Put("\x86");
-}
-
-void PickleWriter::End() {
-  Put(".");
-  sink_(buffer_);
-  buffer_.clear();
-}
 
 using Action = DeviceSnapshot::Action;
 
@@ -161,16 +129,14 @@ class TorchSnapshot final : public Exporter {
           process.trace().path(), ": a snapshot is of one process: export each trace of the folder by itself"));
     }
     process_ = &process;
-    SnapshotObserver observer(process.ledger(), process.failures(), process.StepSpan(), options_.max_events);
-    process.Replay({&observer}, [&observer](DeviceIndex device) { observer.Take(device); });
-    const std::map<DeviceIndex, DeviceSnapshot> snapshots = observer.Finish();
+    const std::map<DeviceIndex, DeviceSnapshot> snapshots = TakeSnapshots(process);
     PickleWriter writer(sink_);
     writer_ = &writer;
     writer.BeginDict();
     WriteSegments(snapshots);
     WriteTraces(snapshots);
     WriteSettings();
-    writer.Key("external_annotations");
+    writer.String("external_annotations");
     writer.BeginList();
     writer.EndList();
     writer.EndDict();
@@ -184,12 +150,12 @@ class TorchSnapshot final : public Exporter {
   }
 
   void WriteSegments(const std::map<DeviceIndex, DeviceSnapshot>& snapshots) {
-    writer_->Key("segments");
-    PickleWriter::List list = writer_->BeginList();
+    writer_->String("segments");
+    writer_->BeginList();
     for (const auto& [device, snapshot] : snapshots) {
       for (const DeviceSnapshot::Segment& segment : snapshot.segments) {
         if (!IsWanted(segment)) continue;
-        writer_->Item(&list);
+        writer_->Item();
         WriteSegment(device, segment);
       }
     }
@@ -205,67 +171,66 @@ class TorchSnapshot final : public Exporter {
     Number("total_size", segment.bytes);
     for (const char* of_blocks : {"allocated_size", "active_size", "requested_size"}) Number(of_blocks, live);
     Number("stream", 0);
-    writer_->Key("segment_type");
-    writer_->String(segment.small ? "small" : "large");
-    writer_->Key("segment_pool_id");
-    writer_->IntPair(0, 0);
-    writer_->Key("is_expandable");
+    Text("segment_type", segment.small ? "small" : "large");
+    writer_->String("segment_pool_id");
+    writer_->Int(0);
+    writer_->Int(0);
+    writer_->EndPair();
+    writer_->String("is_expandable");
     writer_->Bool(segment.expandable);
     Frames(StackOf(segment.site));
-    writer_->Key("blocks");
-    PickleWriter::List list = writer_->BeginList();
+    writer_->String("blocks");
+    writer_->BeginList();
     uint64_t at = segment.address;
     const uint64_t end = segment.address + segment.bytes;
     for (const DeviceSnapshot::Block& block : segment.blocks) {
       const uint64_t bytes = std::min(block.bytes, end - block.address);
       if (block.address < at) continue;
-      if (block.address > at) WriteBlock(&list, at, block.address - at, "inactive", kEmptyStack);
-      WriteBlock(&list, block.address, bytes, "active_allocated", StackOf(block.site));
+      if (block.address > at) WriteBlock(at, block.address - at, "inactive", kEmptyStack);
+      WriteBlock(block.address, bytes, "active_allocated", StackOf(block.site));
       at = block.address + bytes;
     }
-    if (at < end) WriteBlock(&list, at, end - at, "inactive", kEmptyStack);
+    if (at < end) WriteBlock(at, end - at, "inactive", kEmptyStack);
     writer_->EndList();
     writer_->EndDict();
   }
 
-  void WriteBlock(PickleWriter::List* list, uint64_t address, uint64_t bytes, const char* state, StackIndex stack) {
-    writer_->Item(list);
+  void WriteBlock(uint64_t address, uint64_t bytes, const char* state, StackIndex stack) {
+    writer_->Item();
     writer_->BeginDict();
     Number("address", address);
     Number("size", bytes);
     Number("requested_size", bytes);
-    writer_->Key("state");
-    writer_->String(state);
+    Text("state", state);
     Frames(stack);
     writer_->EndDict();
   }
 
   void WriteTraces(const std::map<DeviceIndex, DeviceSnapshot>& snapshots) {
-    writer_->Key("device_traces");
-    PickleWriter::List devices = writer_->BeginList();
+    writer_->String("device_traces");
+    writer_->BeginList();
     const uint32_t count = snapshots.empty() ? 0 : snapshots.rbegin()->first.value() + 1;
     for (uint32_t device = 0; device < count; ++device) {
-      writer_->Item(&devices);
-      PickleWriter::List list = writer_->BeginList();
+      writer_->Item();
+      writer_->BeginList();
       const auto found = snapshots.find(DeviceIndex(device));
       if (found != snapshots.end()) {
-        for (const DeviceSnapshot::Event& event : found->second.events) WriteEvent(&list, event);
+        for (const DeviceSnapshot::Event& event : found->second.events) WriteEvent(event);
       }
       writer_->EndList();
     }
     writer_->EndList();
   }
 
-  void WriteEvent(PickleWriter::List* list, const DeviceSnapshot::Event& event) {
+  void WriteEvent(const DeviceSnapshot::Event& event) {
     const bool other = event.action == Action::kOtherAlloc || event.action == Action::kOtherFree;
     if (other && options_.levels == ExportOptions::Levels::kFramework) return;
     const TickClock& clock = process_->trace().clock();
     for (const char* name : kNames[static_cast<size_t>(event.action)]) {
       if (name == nullptr) break;
-      writer_->Item(list);
+      writer_->Item();
       writer_->BeginDict();
-      writer_->Key("action");
-      writer_->String(name);
+      Text("action", name);
       if (event.action == Action::kOom) {
         const OutOfMemory& failed = process_->failures()[event.address];
         Number("device_free", DeviceFreeBytes(process_->ledger(), failed).value_or(0));
@@ -281,19 +246,22 @@ class TorchSnapshot final : public Exporter {
   }
 
   void WriteSettings() {
-    writer_->Key("allocator_settings");
+    writer_->String("allocator_settings");
     writer_->BeginDict();
     for (const auto& [name, value] : process_->trace().definitions().process.environment) {
       if (name != "PYTORCH_CUDA_ALLOC_CONF" && name != "PYTORCH_ALLOC_CONF") continue;
-      writer_->Key("PYTORCH_CUDA_ALLOC_CONF");
-      writer_->String(Printable(value));
+      Text("PYTORCH_CUDA_ALLOC_CONF", Printable(value));
     }
     writer_->EndDict();
   }
 
   void Number(const char* key, uint64_t value) {
-    writer_->Key(key);
+    writer_->String(key);
     writer_->Int(static_cast<int64_t>(value));
+  }
+  void Text(const char* key, std::string_view text) {
+    writer_->String(key);
+    writer_->String(text);
   }
 
   StackIndex StackOf(SiteIndex site) const {
@@ -303,16 +271,14 @@ class TorchSnapshot final : public Exporter {
 
   // Each stack is written once.
   void Frames(StackIndex stack) {
-    writer_->Key("frames");
+    writer_->String("frames");
     if (const auto known = frames_.find(stack); known != frames_.end()) return writer_->Recall(known->second);
-    PickleWriter::List list = writer_->BeginList();
+    writer_->BeginList();
     for (const ReportFrame& frame : process_->Frames(stack)) {
-      writer_->Item(&list);
+      writer_->Item();
       writer_->BeginDict();
-      writer_->Key("name");
-      writer_->String(Printable(frame.function));
-      writer_->Key("filename");
-      writer_->String(frame.file.empty() ? "??" : Printable(frame.file));
+      Text("name", Printable(frame.function));
+      Text("filename", frame.file.empty() ? "??" : Printable(frame.file));
       Number("line", frame.line);
       writer_->EndDict();
     }
