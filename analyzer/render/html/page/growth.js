@@ -4,7 +4,7 @@
 import {table} from './bars.js';
 import {h} from './dom.js';
 import * as format from './format.js';
-import {badge, siteLink} from './leaks.js';
+import {badge, placeText, siteLink} from './pieces.js';
 
 const MOST_LEDGERS = 8;
 const MOST_LINKS = 4;
@@ -27,14 +27,12 @@ function captionOf({of, ledger, amount}) {
 }
 
 function lineCell(report, line) {
-  const sites = line.sites.map((id) => report.siteById(id)).filter(Boolean);
   return [
     badge(line.class),
     ' ',
-    h('code', {class: 'location'}, line.line),
-    line.function ? h('span', {class: 'function'}, line.function) : null,
+    placeText({location: line.line, function: line.function}),
     line.unit === 'line' ? null : h('span', {class: 'note'}, ` (its ${line.unit})`),
-    sites.slice(0, MOST_LINKS).map((site) => [' ', siteLink(site)]),
+    line.sites.filter((id) => report.rowOfId.has(id)).slice(0, MOST_LINKS).map((id) => [' ', siteLink(id)]),
   ];
 }
 
