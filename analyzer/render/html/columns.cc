@@ -117,7 +117,7 @@ Json LeakWords(const Report& report, const ReportSite& leader, const LeakParts& 
       const auto row = static_cast<size_t>(part.site - report.sites.data());
       if (row < places->size() && part.place != nullptr) (*places)[row] = part.place - part.site->frames.data();
     }
-    for (const LeakLine& line : parts.LinesOf(leader)) {
+    for (const LineOfLeak& line : parts.LinesOf(leader)) {
       Json sites = Json::array();
       for (const ReportSite* site : line.sites) sites.push_back(site->id);
       lines.push_back({{"place", line.place}, {"rate", line.rate}, {"sites", std::move(sites)}});

@@ -73,7 +73,7 @@ std::string OutOfMemoryHtml(const Report& report) {
   if (report.oom.empty()) return "";
   const OomWords words = WordsOf(report, report.oom.back(), OomLines(report));
   return Section("bad", "OUT OF MEMORY", EscapeHtml(words.request),
-                 absl::StrCat("<p class=\"held\">", EscapeHtml(words.answer), "</p>\n", Paragraph(words.cause)));
+                 absl::StrCat("<p class=\"held\">", EscapeHtml(WhoHeld(words)), "</p>\n", Paragraph(words.cause)));
 }
 
 // The answer in one line, as the title of the page.

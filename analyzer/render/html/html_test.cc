@@ -160,13 +160,12 @@ TEST(RenderHtml, AsksForNothingAndRunsNothingElse) {
 
 TEST(RenderHtml, HasTheSentencesOfTheText) {
   for (const auto& sample : kSamples) {
-    std::string text;  // without its line breaks
     const Report report = sample();
     TextStyle style;
-    style.columns = 100000;
+    style.columns = 100000;  // no sentence is broken
     style.unicode = true;
-    text = RenderText(report, style, 1000);
-    const Json words = Json::parse(Json(DataOf(RenderHtml(report))["words"]).dump());
+    const std::string text = RenderText(report, style, 1000);
+    const Json words = DataOf(RenderHtml(report))["words"];
     for (const Json& device : words["devices"]) {
       for (const char* rows : {"memory", "fragmentation"}) {
         for (const Json& row : device[rows]) {

@@ -2,11 +2,12 @@
 #include "analyzer/render/html/page_words.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "analyzer/base/quantity.h"
+#include "absl/strings/str_cat.h"
 #include "analyzer/model/frame_text.h"
 #include "analyzer/model/oom_lines.h"
 #include "analyzer/model/site_places.h"
@@ -31,6 +32,10 @@ Json ListOf(const Values& values, const Make& make) {
   return list;
 }
 
+std::string LedgerText(const std::optional<ReportGrowthLedger>& ledger, bool bytes) {
+  return ledger ? absl::StrCat(GrewBy(*ledger, bytes), ": ", FromTo(*ledger, bytes)) : "";
+}
+
 Json DeviceJson(const Report& report, const ReportDevice& device) {
   WordRows memory = MemoryRows(report, device);
   for (auto& row : UntracedRows(device)) memory.push_back(std::move(row));
@@ -40,6 +45,7 @@ Json DeviceJson(const Report& report, const ReportDevice& device) {
           {"memory", std::move(memory)},
           {"fragmentation", FragmentationRows(device)},
           {"growth", device.growth ? RateWithInterval(*device.growth) : "too few steps"},
+          {"grew", device.growth ? LedgerText(device.growth->ledger, /*bytes=*/true) : ""},
           {"full", device.growth ? FullInSteps(*device.growth) : ""},
           {"pins", ListOf(pins, [](const ReportPin& pin) { return StackPlace(pin.stack); })}};
 }
@@ -55,18 +61,13 @@ Json OomLineJson(const OomLine& line) {
 }
 
 Json OomJson(const Report& report, const ReportOom& oom, const OomLines& lines) {
-  OomWords words = WordsOf(report, oom, lines);
-  if (words.answer.empty()) {
-    words.answer = words.holders.empty() ? "What held the memory is unknown."
-                                         : "No line held more than " + BytesText(words.holders[0].now) + ".";
-  }
-  words.answer.pop_back();
+  const OomWords words = WordsOf(report, oom, lines);
   Json notes = Json::array();
   for (const std::string& note : {words.cause, words.pool, words.framework, words.change}) {
     if (!note.empty()) notes.push_back(note);
   }
   return {{"request", words.request},
-          {"answer", words.answer},
+          {"answer", WhoHeld(words)},
           {"notes", std::move(notes)},
           {"stack", ListOf(oom.stack, [](const ReportFrame& frame) { return PageFrame(frame, true); })},
           {"holders", ListOf(words.holders, OomLineJson)},
@@ -100,6 +101,8 @@ Json PageWords(const Report& report) {
   });
   words["more"] = more;
   words["devices"] = ListOf(report.devices, [&](const ReportDevice& device) { return DeviceJson(report, device); });
+  words["pinned_grew"] = LedgerText(report.pinned_growth, /*bytes=*/true);
+  words["handles_grew"] = LedgerText(report.handle_growth, /*bytes=*/false);
   words["peak"] = ListOf(report.peak_lines, [](const ReportPeakLines& peak) { return ListOf(peak.lines, PeakLine); });
   words["oom"] = ListOf(report.oom, [&](const ReportOom& oom) { return OomJson(report, oom, lines); });
   words["ranks"] = ListOf(report.ranks, [&](const ReportRank& rank) -> Json {

@@ -17,7 +17,8 @@ Json VerdictTones();
 //   tones     VerdictTones
 //   steps     how many there are, and where they come from
 //   further   [{site, what}]: what is worth a look besides leaks; `more`: how many are not listed
-//   devices   [{title, memory: rows, fragmentation: rows, growth, full, pins: [place]}]
+//   devices   [{title, memory: rows, fragmentation: rows, growth, grew, full, pins: [place]}]
+//   pinned_grew, handles_grew   as `grew` of a device: how its ledger grew; empty without one
 //   peak      for each device of peak_lines the lines, as {location, function}
 //   oom       [{request, answer, notes, stack, holders, grown, held, setting, advice}]; `held` in bytes, of lines
 //   {site,

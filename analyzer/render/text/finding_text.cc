@@ -101,7 +101,7 @@ void WriteLeak(const Report& report, const LeakAtPlace& leak, Page* page) {
 
 // The lines of a leak, the largest sum first: what the sites there leave behind.
 void WriteParts(const Report& report, const ReportSite& leader, size_t most, Page* page) {
-  const std::vector<LeakLine> lines = LeakParts(report).LinesOf(leader);
+  const std::vector<LineOfLeak> lines = LeakParts(report).LinesOf(leader);
   if (lines.size() == 1) return;
   const size_t shown = std::min(most, lines.size());
   int width = 0;

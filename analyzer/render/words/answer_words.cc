@@ -79,6 +79,12 @@ std::string DeviceName(const ReportDevice& device) {
   return details.empty() ? name : absl::StrCat(name, " (", absl::StrJoin(details, ", "), ")");
 }
 
+// An amount of bytes, or of handles.
+std::string GrownText(int64_t grown, bool bytes) {
+  return bytes ? FormatByteCount(static_cast<double>(grown))
+               : Plural(static_cast<uint64_t>(std::abs(grown)), "handle", "handles");
+}
+
 std::string PhasesText(const ReportSteps& steps) {
   std::vector<std::string> parts;
   for (const ReportPhase& phase : steps.phases) {
@@ -256,28 +262,35 @@ std::vector<std::string> NotEnoughWords(const Report& report) {
   return lines;
 }
 
-std::string WhoGrew(const ReportGrowthLedger& ledger, bool bytes, size_t most) {
-  const auto amount = [bytes](int64_t grown) {
-    return bytes ? FormatByteCount(static_cast<double>(grown))
-                 : Plural(static_cast<uint64_t>(std::abs(grown)), "handle", "handles");
-  };
-  std::string text = absl::StrCat(
-      ledger.grown < 0 ? "shrank by " : "grew by ", amount(bytes ? std::abs(ledger.grown) : ledger.grown), " in ",
+std::string GrewBy(const ReportGrowthLedger& ledger, bool bytes) {
+  return absl::StrCat(
+      ledger.grown < 0 ? "shrank by " : "grew by ", GrownText(std::abs(ledger.grown), bytes), " in ",
       ledger.from_step ? Plural(ledger.steps, "step", "steps") : Plural(ledger.steps, "window", "windows"));
+}
+
+std::string FromTo(const ReportGrowthLedger& ledger, bool bytes) {
+  const auto moment = [bytes](uint64_t amount, const std::optional<int64_t>& step) {
+    return absl::StrCat(GrownText(static_cast<int64_t>(amount), bytes), step ? absl::StrCat(" at step ", *step) : "");
+  };
+  return absl::StrCat(moment(ledger.from, ledger.from_step), ", ", moment(ledger.to, ledger.to_step));
+}
+
+std::string WhoGrew(const ReportGrowthLedger& ledger, bool bytes, size_t most) {
+  const std::string text = GrewBy(ledger, bytes);
   std::vector<std::string> parts;
   int64_t rest = ledger.grown;
   uint64_t others = ledger.lines.size() + ledger.other_lines;
   for (const ReportGrowthLine& line : ledger.lines) {
     if (parts.size() == most || (line.grown <= 0 && ledger.grown >= 0)) break;
     const std::string unit = line.unit == LineUnit::kLine ? "" : absl::StrCat(" (its ", NameOf(line.unit), ")");
-    parts.push_back(absl::StrCat(amount(line.grown), " ", Printable(line.line),
+    parts.push_back(absl::StrCat(GrownText(line.grown, bytes), " ", Printable(line.line),
                                  line.function.empty() ? "" : absl::StrCat(" in ", Printable(line.function)), unit,
                                  " (", WordsOf(line.verdict).growth, ")"));
     rest -= line.grown;
     --others;
   }
   if (others > 0 && rest != 0)
-    parts.push_back(absl::StrCat(amount(rest), " ", Plural(others, "other line", "other lines")));
+    parts.push_back(absl::StrCat(GrownText(rest, bytes), " ", Plural(others, "other line", "other lines")));
   return parts.empty() ? text : absl::StrCat(text, ": ", absl::StrJoin(parts, ", "));
 }
 

@@ -65,8 +65,12 @@ std::vector<std::string> DeviceChanges(const Report& report);
 // Returns why there is no answer, one sentence each: the suspect first.
 std::vector<std::string> NotEnoughWords(const Report& report);
 
-// Returns "grew by 240 MiB in 120 steps: 236 MiB server.py:12 in put (leak), 4.00 MiB cache.py:8 (fills, slowing or
-// full)", with at most `most` lines. `bytes`: false for handles.
+// Returns "grew by 240 MiB in 120 steps". `bytes`: false for handles.
+std::string GrewBy(const ReportGrowthLedger& ledger, bool bytes);
+// Returns where it was at its first and at its last moment: "12.0 MiB at step 5, 252 MiB at step 125".
+std::string FromTo(const ReportGrowthLedger& ledger, bool bytes);
+// Returns the same with its lines: "grew by 240 MiB in 120 steps: 236 MiB server.py:12 in put (leak), 4.00 MiB
+// cache.py:8 (fills, slowing or full)", with at most `most` lines.
 std::string WhoGrew(const ReportGrowthLedger& ledger, bool bytes, size_t most);
 
 // Returns the name of a category in words: "optimizer state", "unknown use".

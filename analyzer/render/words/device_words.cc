@@ -174,6 +174,44 @@ std::vector<std::string> HeldRows(const ReportHeld& held) {
   return rows;
 }
 
+// How the peak of a step follows from its value.
+std::string ValueFitText(const ReportValueFit& fit) {
+  if (!fit.line) return "no line fits: " + fit.refused;
+  const ReportValueFit::Line& line = *fit.line;
+  const std::string interval = FormatByteInterval(line.ci_low, line.ci_high);
+  std::string text = absl::StrCat(
+      "a step peaks at ", FormatByteCount(line.fixed_bytes), " + ", FormatByteCount(line.bytes_per_unit), " per unit",
+      interval.empty() ? "" : absl::StrCat(" (", interval, ")"), " of the step's value. That explains ",
+      FormatPercent(line.explained), " of the differences between ", FormatCount(fit.steps), " steps with values from ",
+      FormatAbout(fit.least_value), " to ", FormatAbout(fit.most_value), ".");
+  if (line.bend_value) {
+    absl::StrAppend(&text, " Steps with values below ", FormatAbout(*line.bend_value), " peak at ",
+                    FormatByteCount(line.floor_bytes.value_or(0)), ", whatever their value.");
+  }
+  if (line.largest_value) {
+    absl::StrAppend(&text, " If larger values follow this line, the device has room for values up to ",
+                    FormatAbout(*line.largest_value),
+                    *line.largest_value >= ReportValueFit::kFarthest * fit.most_value ? " at least." : ".");
+  }
+  return text;
+}
+
+// How much memory to leave free.
+std::string SuggestedLimitText(const ReportDevice& device) {
+  const ReportSuggestedLimit& limit = *device.suggested_limit;
+  if (!limit.refused.empty()) return absl::StrCat("not suggested (", limit.refused, ")");
+  const std::pair<uint64_t, const char*> parts[] = {{limit.others, "the CUDA context and other libraries or processes"},
+                                                    {limit.fragmentation, "fragmentation"},
+                                                    {limit.growth, "as much growth again"}};
+  std::string text = absl::StrCat(BytesText(limit.max_memory), " of ", BytesText(device.total_bytes), "; leave ",
+                                  BytesText(limit.headroom), " free: ", BytesText(limit.transient),
+                                  " that a step takes above the ", BytesText(limit.kept), " that it keeps");
+  for (const auto& [bytes, name] : parts) {
+    if (bytes > 0) absl::StrAppend(&text, ", ", BytesText(bytes), " for ", name);
+  }
+  return absl::StrCat(text, " (", FormatCount(limit.steps), " steps)");
+}
+
 // What keeps segments that are mostly free; `all`: what is pinned in all.
 void AddPins(const std::vector<ReportPin>& pins, uint64_t all, const char* which, WordRows* rows) {
   constexpr size_t kMostPins = 3;
@@ -314,42 +352,6 @@ std::string HostGrowth(const ReportHostFigure& resident) {
   }
   const std::string why = resident.growth->refused.empty() ? "" : ": " + resident.growth->refused;
   return absl::StrCat("changes by ", rate, ", no clear growth", why);
-}
-
-std::string ValueFitText(const ReportValueFit& fit) {
-  if (!fit.line) return "no line fits: " + fit.refused;
-  const ReportValueFit::Line& line = *fit.line;
-  const std::string interval = FormatByteInterval(line.ci_low, line.ci_high);
-  std::string text = absl::StrCat(
-      "a step peaks at ", FormatByteCount(line.fixed_bytes), " + ", FormatByteCount(line.bytes_per_unit), " per unit",
-      interval.empty() ? "" : absl::StrCat(" (", interval, ")"), " of the step's value. That explains ",
-      FormatPercent(line.explained), " of the differences between ", FormatCount(fit.steps), " steps with values from ",
-      FormatAbout(fit.least_value), " to ", FormatAbout(fit.most_value), ".");
-  if (line.bend_value) {
-    absl::StrAppend(&text, " Steps with values below ", FormatAbout(*line.bend_value), " peak at ",
-                    FormatByteCount(line.floor_bytes.value_or(0)), ", whatever their value.");
-  }
-  if (line.largest_value) {
-    absl::StrAppend(&text, " If larger values follow this line, the device has room for values up to ",
-                    FormatAbout(*line.largest_value),
-                    *line.largest_value >= ReportValueFit::kFarthest * fit.most_value ? " at least." : ".");
-  }
-  return text;
-}
-
-std::string SuggestedLimitText(const ReportDevice& device) {
-  const ReportSuggestedLimit& limit = *device.suggested_limit;
-  if (!limit.refused.empty()) return absl::StrCat("not suggested (", limit.refused, ")");
-  const std::pair<uint64_t, const char*> parts[] = {{limit.others, "the CUDA context and other libraries or processes"},
-                                                    {limit.fragmentation, "fragmentation"},
-                                                    {limit.growth, "as much growth again"}};
-  std::string text = absl::StrCat(BytesText(limit.max_memory), " of ", BytesText(device.total_bytes), "; leave ",
-                                  BytesText(limit.headroom), " free: ", BytesText(limit.transient),
-                                  " that a step takes above the ", BytesText(limit.kept), " that it keeps");
-  for (const auto& [bytes, name] : parts) {
-    if (bytes > 0) absl::StrAppend(&text, ", ", BytesText(bytes), " for ", name);
-  }
-  return absl::StrCat(text, " (", FormatCount(limit.steps), " steps)");
 }
 
 }  // namespace vramtrack

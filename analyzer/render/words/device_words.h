@@ -37,10 +37,6 @@ std::string HostTitle(const Report& report);
 WordRows HostRows(const ReportHost& host);
 std::string HostGrowth(const ReportHostFigure& resident);
 
-// Returns how the peak of a step follows from its value, and how much memory to leave free.
-std::string ValueFitText(const ReportValueFit& fit);
-std::string SuggestedLimitText(const ReportDevice& device);
-
 }  // namespace vramtrack
 
 #endif  // ANALYZER_RENDER_WORDS_DEVICE_WORDS_H_

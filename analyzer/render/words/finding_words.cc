@@ -103,10 +103,10 @@ std::vector<LeakPart> LeakParts::Of(const ReportSite& leader) const {
   return parts;
 }
 
-std::vector<LeakLine> LeakParts::LinesOf(const ReportSite& leader) const {
+std::vector<LineOfLeak> LeakParts::LinesOf(const ReportSite& leader) const {
   struct Sum {
     ReportSite site;
-    LeakLine line;
+    LineOfLeak line;
   };
   std::vector<Sum> sums;
   for (const LeakPart& part : Of(leader)) {
@@ -121,7 +121,7 @@ std::vector<LeakLine> LeakParts::LinesOf(const ReportSite& leader) const {
     sum->line.sites.push_back(part.site);
   }
   std::stable_sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) { return LeaksMore(a.site, b.site); });
-  std::vector<LeakLine> lines;
+  std::vector<LineOfLeak> lines;
   for (Sum& sum : sums) {
     sum.line.rate = absl::StrCat(OwnRate(sum.site), leader.across && leader.across->leak > 1 ? " in all" : "");
     lines.push_back(std::move(sum.line));

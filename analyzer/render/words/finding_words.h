@@ -31,7 +31,7 @@ struct LeakPart {
 };
 
 // One line of a leak, and what its sites leave behind together.
-struct LeakLine {
+struct LineOfLeak {
   std::string place, rate;
   std::vector<const ReportSite*> sites;
 };
@@ -45,7 +45,7 @@ class LeakParts {
   std::vector<LeakPart> Of(const ReportSite& leader) const;
 
   // Returns the same by line, the largest sum first.
-  std::vector<LeakLine> LinesOf(const ReportSite& leader) const;
+  std::vector<LineOfLeak> LinesOf(const ReportSite& leader) const;
 
  private:
   std::unordered_map<std::string_view, std::vector<const ReportSite*>> parts_;  // by the id of the leading site

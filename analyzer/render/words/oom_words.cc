@@ -112,4 +112,10 @@ OomWords WordsOf(const Report& report, const ReportOom& oom, const OomLines& lin
   return words;
 }
 
+std::string WhoHeld(const OomWords& words) {
+  if (!words.answer.empty()) return words.answer;
+  if (words.holders.empty()) return "What held the memory is unknown.";
+  return absl::StrCat("No line held more than ", BytesText(words.holders[0].now), ".");
+}
+
 }  // namespace vramtrack

@@ -23,6 +23,9 @@ struct OomWords {
 };
 OomWords WordsOf(const Report& report, const ReportOom& oom, const OomLines& lines);
 
+// Returns who held the memory; without an answer, the most that a line held.
+std::string WhoHeld(const OomWords& words);
+
 }  // namespace vramtrack
 
 #endif  // ANALYZER_RENDER_WORDS_OOM_WORDS_H_
