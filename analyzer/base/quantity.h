@@ -20,7 +20,8 @@ std::string Plural(uint64_t count, const std::string& one, const std::string& se
 
 // Bytes have three significant digits and IEC units, as PyTorch prints them. All output uses these functions, so that a
 // figure looks the same everywhere.
-std::string FormatByteCount(double bytes);             // "4.00 MiB", "512 B", "-1.50 KiB"
+std::string FormatByteCount(double bytes);  // "4.00 MiB", "512 B", "-1.50 KiB"
+inline std::string BytesText(uint64_t bytes) { return FormatByteCount(static_cast<double>(bytes)); }
 std::string FormatByteRange(double low, double high);  // "3.99 to 4.01 MiB", "900 KiB to 1.20 MiB"
 // "95 % CI 3.99 to 4.01 MiB"; empty if both ends look alike, because such an interval says nothing.
 std::string FormatByteInterval(double low, double high);

@@ -111,6 +111,14 @@ std::string FunctionBehindLocation(const ReportFrame& frame) {
   return absl::StrCat(frame.language == Language::kPython ? " in " : "  ", function);
 }
 
+std::string FramePlace(const ReportFrame* frame) {
+  return frame == nullptr ? "(no stack recorded)" : FrameLocation(*frame) + FunctionBehindLocation(*frame);
+}
+
+std::string StackPlace(const std::vector<ReportFrame>& stack) {
+  return stack.empty() ? "an unknown place" : FramePlace(&stack[NamingFrame(stack, 0)]);
+}
+
 std::vector<std::string> StackLines(const TextStyle& style, const std::vector<ReportFrame>& frames, size_t marked,
                                     size_t most) {
   const std::vector<bool> shown = ShownFrames(frames, WithoutStartUp(frames), marked, most);

@@ -29,6 +29,12 @@ std::string FrameFunction(const ReportFrame& frame);
 // Python.
 std::string FunctionBehindLocation(const ReportFrame& frame);
 
+// Returns location and function; "(no stack recorded)" for null.
+std::string FramePlace(const ReportFrame* frame);
+
+// Returns the place of the frame that names a stack; "an unknown place" for an empty one.
+std::string StackPlace(const std::vector<ReportFrame>& stack);
+
 // Returns one line for each frame, with function and location in two columns, and `marked` in bold after an arrow.
 // Keeps about `most` frames: those around `marked`, and all Python frames of the user's own code. Other lines say how
 // many frames were left out. Callers of main are left out.

@@ -17,14 +17,6 @@ constexpr double kAnswerShare = 0.3;
 
 int64_t Growth(const OomLine& line) { return static_cast<int64_t>(line.now) - static_cast<int64_t>(line.then); }
 
-uint64_t HeldBytes(const ReportOom& oom) {
-  const auto sum = [](const std::vector<std::pair<std::string, uint64_t>>& values) {
-    return std::accumulate(values.begin(), values.end(), uint64_t{0},
-                           [](uint64_t bytes, const auto& value) { return bytes + value.second; });
-  };
-  return std::max(sum(oom.categories), sum(oom.holders));
-}
-
 }  // namespace
 
 OomLines::OomLines(const Report& report) : places_(report) {
@@ -42,8 +34,7 @@ std::vector<OomLine> OomLines::Of(const std::vector<ReportOom::Change>& changes)
     const ReportSite* site = Find(change.site);
     if (const ReportSite* leader = site == nullptr ? nullptr : Find(site->part_of)) site = leader;
     const ReportFrame* frame = site == nullptr ? nullptr : places_.Of(*site);
-    const std::string place = frame == nullptr ? absl::StrCat("site ", Printable(change.site))
-                                               : absl::StrCat(FrameLocation(*frame), FunctionBehindLocation(*frame));
+    const std::string place = frame == nullptr ? "site " + Printable(change.site) : FramePlace(frame);
     const bool leak = site != nullptr && IsLeak(*site);
     auto found = std::find_if(lines.begin(), lines.end(),
                               [&](const OomLine& line) { return line.place == place && line.leak == leak; });
@@ -87,6 +78,14 @@ std::optional<ReportOom::Answer> OomLines::AnswerOf(const ReportOom& oom) const 
   answer.share = share(answer.bytes);
   if (answer.share < kAnswerShare) return std::nullopt;
   return answer;
+}
+
+uint64_t HeldBytes(const ReportOom& oom) {
+  const auto sum = [](const std::vector<std::pair<std::string, uint64_t>>& values) {
+    return std::accumulate(values.begin(), values.end(), uint64_t{0},
+                           [](uint64_t bytes, const auto& value) { return bytes + value.second; });
+  };
+  return std::max(sum(oom.categories), sum(oom.holders));
 }
 
 bool DeviceHadRoom(const ReportOom& oom) {

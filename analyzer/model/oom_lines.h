@@ -43,6 +43,9 @@ class OomLines {
   std::unordered_map<std::string, const ReportSite*> by_id_;
 };
 
+// Returns the bytes that were held when it failed: by category or by site, whichever is more.
+uint64_t HeldBytes(const ReportOom& oom);
+
 // Returns whether the device had room for what a framework's allocator asked of it: something else forbade it, and
 // would do so with other settings of the allocator.
 bool DeviceHadRoom(const ReportOom& oom);

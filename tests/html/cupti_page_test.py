@@ -45,20 +45,18 @@ class Cupti(PageCase):
         leak = report_of(trace)["sites"][0]
         self.assertIsNotNone(leak["last_use"])
         self.open_trace(trace, "#view=leaks")
-        opened = self.see(".finding[open] .figures")
+        opened = self.see(".finding[open] .body")
         self.assertIn("not used after", opened)
-        self.assertIn("half of its objects idle for", opened)
+        self.assertIn("objects were idle for", opened)
         if leak["last_use"]["latest_step"] is not None:
-            self.assertIn("step %s (" % format(leak["last_use"]["latest_step"], ","), opened)
+            self.assertIn("step %d (" % leak["last_use"]["latest_step"], opened)
 
     def test_tells_the_first_kernel(self):
         trace = traced("train", TRAIN, "--leak=attention-cache", "--steps=60")
         kernel = report_of(trace)["sites"][0]["first_kernel"]
         self.open_trace(trace, "#view=leaks")
-        opened = self.see(".finding[open] .figures")
+        opened = self.see(".finding[open] .body")
         self.assertEqual("first kernel after it" in opened, kernel is not None)
-        if kernel is not None:
-            self.assertIn(kernel["function"], opened)
 
 
 if __name__ == "__main__":

@@ -20,34 +20,10 @@ Json Optional(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-const char* StatusName(CheckFinding::Status status) {
-  switch (status) {
-    case CheckFinding::Status::kFailed:
-      return "failed";
-    case CheckFinding::Status::kWarning:
-      return "warning";
-    case CheckFinding::Status::kExcepted:
-      break;
-  }
-  return "excepted";
-}
-
-const char* ResultName(CheckedRule::Result result) {
-  switch (result) {
-    case CheckedRule::Result::kPassed:
-      return "passed";
-    case CheckedRule::Result::kFailed:
-      return "failed";
-    case CheckedRule::Result::kNotJudged:
-      break;
-  }
-  return "not_judged";
-}
-
 Json FindingJson(const CheckFinding& finding) {
   Json json;
   json["rule"] = finding.rule;
-  json["status"] = StatusName(finding.status);
+  json["status"] = WordsOf(finding.status).json;
   json["subject"] = finding.subject;
   json["message"] = finding.message;
   json["site"] = finding.site.empty() ? Json(nullptr) : Json(finding.site);
@@ -104,9 +80,7 @@ Json ResultJson(const CheckFinding& finding, size_t rule_index) {
   Json result;
   result["ruleId"] = finding.rule;
   result["ruleIndex"] = rule_index;
-  result["level"] = finding.status == CheckFinding::Status::kFailed    ? "error"
-                    : finding.status == CheckFinding::Status::kWarning ? "warning"
-                                                                       : "note";
+  result["level"] = WordsOf(finding.status).sarif;
   result["message"]["text"] = CheckSentence(finding);
   const bool framed = finding.naming_frame < finding.frames.size();
   Json location = LocationJson(finding.file, finding.line, framed ? finding.frames[finding.naming_frame].function : "");
@@ -149,9 +123,12 @@ std::string RenderCheckJson(const CheckReport& report) {
   json["warned"] = report.warned;
   json["excepted"] = report.excepted;
   json["rules"] = Json::array();
+  constexpr const char* kResults[] = {"passed", "failed", "not_judged"};
   for (const CheckedRule& rule : report.rules) {
-    json["rules"].push_back(
-        {{"rule", rule.rule}, {"result", ResultName(rule.result)}, {"checked", rule.checked}, {"note", rule.note}});
+    json["rules"].push_back({{"rule", rule.rule},
+                             {"result", kResults[static_cast<size_t>(rule.result)]},
+                             {"checked", rule.checked},
+                             {"note", rule.note}});
   }
   json["findings"] = Json::array();
   for (const CheckFinding& finding : report.findings) json["findings"].push_back(FindingJson(finding));

@@ -10,6 +10,12 @@
 
 namespace vramtrack {
 
+// What the status of a finding is called, by those who read it.
+struct StatusWords {
+  const char *text, *json, *github, *sarif;
+};
+const StatusWords& WordsOf(CheckFinding::Status status);
+
 // Renders one line for each finding, then the totals.
 std::string RenderCheckText(const CheckReport& report);
 

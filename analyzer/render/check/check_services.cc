@@ -18,24 +18,12 @@ std::string Property(const std::string& text) {
   return absl::StrReplaceAll(Message(text), {{":", "%3A"}, {",", "%2C"}});
 }
 
-const char* Command(CheckFinding::Status status) {
-  switch (status) {
-    case CheckFinding::Status::kFailed:
-      return "error";
-    case CheckFinding::Status::kWarning:
-      return "warning";
-    case CheckFinding::Status::kExcepted:
-      break;
-  }
-  return "notice";
-}
-
 }  // namespace
 
 std::string RenderCheckGithub(const CheckReport& report) {
   std::string text;
   for (const CheckFinding& finding : report.findings) {
-    absl::StrAppend(&text, "::", Command(finding.status), " ");
+    absl::StrAppend(&text, "::", WordsOf(finding.status).github, " ");
     if (!finding.file.empty()) absl::StrAppend(&text, "file=", Property(finding.file), ",");
     if (!finding.file.empty() && finding.line > 0) absl::StrAppend(&text, "line=", finding.line, ",");
     const CheckRule* rule = FindRule(finding.rule);

@@ -10,24 +10,19 @@ namespace {
 
 constexpr int kStatusColumns = 10, kRuleColumns = 15;
 
-const char* StatusWord(CheckFinding::Status status) {
-  switch (status) {
-    case CheckFinding::Status::kFailed:
-      return "FAIL";
-    case CheckFinding::Status::kWarning:
-      return "warning";
-    case CheckFinding::Status::kExcepted:
-      break;
-  }
-  return "excepted";
-}
-
 std::string Place(const CheckFinding& finding) {
   if (finding.file.empty()) return "";
   return absl::StrCat(Printable(finding.file), finding.line == 0 ? "" : absl::StrCat(":", finding.line), "  ");
 }
 
 }  // namespace
+
+const StatusWords& WordsOf(CheckFinding::Status status) {
+  static constexpr StatusWords kWords[] = {{"FAIL", "failed", "error", "error"},
+                                           {"warning", "warning", "warning", "warning"},
+                                           {"excepted", "excepted", "notice", "note"}};
+  return kWords[static_cast<size_t>(status)];
+}
 
 std::string CheckSentence(const CheckFinding& finding) {
   std::string text = absl::StrCat(finding.subject, finding.site.empty() ? ": " : " ", finding.message);
@@ -64,7 +59,7 @@ std::string CheckTotals(const CheckReport& report) {
 std::string RenderCheckText(const CheckReport& report) {
   std::string text;
   for (const CheckFinding& finding : report.findings) {
-    absl::StrAppend(&text, PadRight(StatusWord(finding.status), kStatusColumns), PadRight(finding.rule, kRuleColumns),
+    absl::StrAppend(&text, PadRight(WordsOf(finding.status).text, kStatusColumns), PadRight(finding.rule, kRuleColumns),
                     finding.rule.size() < kRuleColumns ? "" : "  ", Place(finding), CheckSentence(finding));
     if (!finding.site.empty()) absl::StrAppend(&text, "  [", finding.site, "]");
     text += "\n";

@@ -15,7 +15,8 @@
 #include "analyzer/model/frame_text.h"
 #include "analyzer/model/site_places.h"
 #include "analyzer/render/json/json_fields.h"
-#include "analyzer/render/text/answer_words.h"
+#include "analyzer/render/words/answer_words.h"
+#include "analyzer/render/words/finding_words.h"
 
 namespace vramtrack {
 namespace {
@@ -97,12 +98,7 @@ class StackTree {
                                  frame.language, frame.line, frame.offset, flags, static_cast<int>(frame.origin)),
                              static_cast<int64_t>(numbers_.size()));
     if (!is_new) return found->second;
-    Json row = ToJson(frame);
-    row["forward"] = frame.forward ? 1 : 0;  // which the report's JSON has of some only
-    row["own"] = own ? 1 : 0;
-    row["location"] = FrameLocation(frame);
-    row["short"] = FrameFunction(frame);
-    frames_.Add(std::move(row));
+    frames_.Add(PageFrame(frame, own));
     return found->second;
   }
 
@@ -112,26 +108,43 @@ class StackTree {
   Json parents_ = Json::array(), frames_of_nodes_ = Json::array();
 };
 
-// Of each of the first `count` sites that leads a leak or is part of one: index of the frame that tells it from the
-// others of its leak; -1 for any other.
-std::vector<int64_t> PlacesOfParts(const Report& report, size_t count) {
-  std::vector<int64_t> places(count, -1);
-  const LeakParts parts(report);
-  for (const ReportSite& leader : report.sites) {
-    if (leader.parts == 0) continue;
+// What is said of a leak, and, in `places`, the frames that tell the sites of it from each other.
+Json LeakWords(const Report& report, const ReportSite& leader, const LeakParts& parts, std::vector<int64_t>* places) {
+  Json facts = UseSentences(leader), lines = Json::array();
+  if (const std::string across = AcrossRanks(leader); !across.empty()) facts.insert(facts.begin(), across);
+  if (leader.parts > 0) {
     for (const LeakPart& part : parts.Of(leader)) {
       const auto row = static_cast<size_t>(part.site - report.sites.data());
-      if (row < count && part.place != nullptr) places[row] = part.place - part.site->frames.data();
+      if (row < places->size() && part.place != nullptr) (*places)[row] = part.place - part.site->frames.data();
+    }
+    for (const LineOfLeak& line : parts.LinesOf(leader)) {
+      Json sites = Json::array();
+      for (const ReportSite* site : line.sites) sites.push_back(site->id);
+      lines.push_back({{"place", line.place}, {"rate", line.rate}, {"sites", std::move(sites)}});
     }
   }
-  return places;
+  return {{"rate", LeakRate(leader)},
+          {"certainty", Certainty(report, leader)},
+          {"facts", std::move(facts)},
+          {"lines", std::move(lines)}};
 }
 
 }  // namespace
 
+Json PageFrame(const ReportFrame& frame, bool own) {
+  Json json = ToJson(frame);
+  json["forward"] = frame.forward ? 1 : 0;  // which the report's JSON has of some only
+  json["own"] = own ? 1 : 0;
+  json["location"] = FrameLocation(frame);
+  json["short"] = FrameFunction(frame);
+  return json;
+}
+
 Json SiteColumns(const Report& report, size_t most) {
   const SitePlaces places(report);
+  const LeakParts parts(report);
   const size_t count = std::min(most, report.sites.size());
+  std::vector<int64_t> part_places(count, -1);
   Table fields;
   StackTree tree;
   Json stack = Json::array(), place = Json::array();
@@ -139,6 +152,9 @@ Json SiteColumns(const Report& report, size_t most) {
     const ReportSite& site = report.sites[i];
     Json row = ObjectWithout("frames", site);
     row.erase("frames");
+    const bool grows = site.rate_bytes_per_step != 0 || site.rate_objects_per_step != 0;
+    row["rate"] = grows ? Json(OwnRate(site)) : Json(nullptr);
+    row["words"] = IsLeak(site) && site.part_of.empty() ? LeakWords(report, site, parts, &part_places) : Json(nullptr);
     fields.Add(std::move(row));
     stack.push_back(tree.Add(site.frames));
     const ReportFrame* named = places.Of(site);
@@ -149,7 +165,7 @@ Json SiteColumns(const Report& report, size_t most) {
   columns["fields"] = fields.Finish();
   columns["stack"] = std::move(stack);
   columns["place"] = std::move(place);
-  columns["part_place"] = PlacesOfParts(report, count);
+  columns["part_place"] = part_places;
   columns["stacks"] = tree.FinishStacks();
   columns["frames"] = tree.FinishFrames();
   return columns;

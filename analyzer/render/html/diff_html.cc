@@ -11,9 +11,10 @@
 #include "analyzer/model/frame_text.h"
 #include "analyzer/render/html/columns.h"
 #include "analyzer/render/html/markup.h"
+#include "analyzer/render/html/page_words.h"
 #include "analyzer/render/json/json_fields.h"
-#include "analyzer/render/text/answer_words.h"
 #include "analyzer/render/text/diff_text.h"
+#include "analyzer/render/words/answer_words.h"
 
 namespace vramtrack {
 namespace {
@@ -153,6 +154,7 @@ std::string Notes(const DiffReport& report) {
 Json RunJson(const Report& report) {
   Json json;
   json["sites"] = SiteColumns(report, kFlameSites);
+  json["words"]["tones"] = VerdictTones();
   json["peak_stacks"] = ToJson(report.peak_stacks);
   json["timeline"] = ToJson(report.timeline);
   for (Json& drawn : json["timeline"]) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/model/answer.h"
 #include "analyzer/model/frame_text.h"
@@ -15,12 +16,14 @@
 #include "analyzer/model/site_places.h"
 #include "analyzer/render/html/columns.h"
 #include "analyzer/render/html/markup.h"
+#include "analyzer/render/html/page_words.h"
 #include "analyzer/render/json/json_fields.h"
-#include "analyzer/render/text/answer_words.h"
 #include "analyzer/render/text/chart.h"
-#include "analyzer/render/text/needs_text.h"
-#include "analyzer/render/text/sections.h"
 #include "analyzer/render/text/text.h"
+#include "analyzer/render/words/answer_words.h"
+#include "analyzer/render/words/oom_words.h"
+#include "analyzer/render/words/rank_words.h"
+#include "analyzer/render/words/verdict_words.h"
 
 namespace vramtrack {
 namespace {
@@ -37,14 +40,10 @@ std::string Section(const char* kind, const char* title, const std::string& head
                       "</h1>\n", body, "</section>\n");
 }
 
-struct PlaceText {
-  std::string location, function;
-};
-
-PlaceText PlaceOf(const Report& report, const ReportSite& site) {
-  const SitePlaces places(report);
-  const ReportFrame* frame = places.Of(site);
-  if (frame == nullptr) return {"(no stack recorded)", ""};
+// The location and the function of a site.
+std::pair<std::string, std::string> PlaceOf(const Report& report, const ReportSite& site) {
+  const ReportFrame* frame = SitePlaces(report).Of(site);
+  if (frame == nullptr) return {FramePlace(frame), ""};
   return {FrameLocation(*frame), FrameFunction(*frame)};
 }
 
@@ -58,11 +57,11 @@ std::string HolderHtml(const ReportSite& site) {
 
 std::string LeakHtml(const Report& report, const LeakAtPlace& leak) {
   const ReportSite& site = *leak.site;
-  const PlaceText place = PlaceOf(report, site);
+  const auto [location, name] = PlaceOf(report, site);
   const std::string function =
-      place.function.empty() ? "" : absl::StrCat(" <span class=\"function\">", EscapeHtml(place.function), "</span>");
+      name.empty() ? "" : absl::StrCat(" <span class=\"function\">", EscapeHtml(name), "</span>");
   return Section("bad", LeakTitle(site).c_str(),
-                 absl::StrCat("<code>", EscapeHtml(place.location), "</code>", function,
+                 absl::StrCat("<code>", EscapeHtml(location), "</code>", function,
                               site.verdict == Verdict::kGrowingBuffer ? " grows by <strong>" : " leaks <strong>",
                               EscapeHtml(LeakRate(site) + OnDevices(leak)), "</strong>"),
                  absl::StrCat("<p class=\"certainty\">", EscapeHtml(Certainty(report, site)), "</p>\n",
@@ -72,8 +71,9 @@ std::string LeakHtml(const Report& report, const LeakAtPlace& leak) {
 
 std::string OutOfMemoryHtml(const Report& report) {
   if (report.oom.empty()) return "";
-  const ReportOom& oom = report.oom.back();
-  return Section("bad", "OUT OF MEMORY", EscapeHtml(RequestWords(oom)), Paragraph(CauseWords(oom)));
+  const OomWords words = WordsOf(report, report.oom.back(), OomLines(report));
+  return Section("bad", "OUT OF MEMORY", EscapeHtml(words.request),
+                 absl::StrCat("<p class=\"held\">", EscapeHtml(WhoHeld(words)), "</p>\n", Paragraph(words.cause)));
 }
 
 // The answer in one line, as the title of the page.
@@ -81,7 +81,7 @@ std::string PageTitle(const Report& report) {
   std::string title = report.oom.empty() ? "" : "out of memory, ";
   const std::vector<LeakAtPlace> leaks = LeaksByPlace(report);
   if (AnswerOf(report) == Answer::kLeak && !leaks.empty()) {
-    absl::StrAppend(&title, LeakRate(*leaks[0].site), " at ", PlaceOf(report, *leaks[0].site).location);
+    absl::StrAppend(&title, LeakRate(*leaks[0].site), " at ", PlaceOf(report, *leaks[0].site).first);
   } else {
     title += AnswerOf(report) == Answer::kNoLeak ? "no leak" : "not enough evidence";
   }
@@ -113,22 +113,16 @@ std::string AnswerHtml(const Report& report) {
 
 constexpr size_t kCurveColumns = 32;
 
-std::string Bytes(uint64_t bytes) { return FormatByteCount(static_cast<double>(bytes)); }
-
 std::string DeviceText(const std::optional<uint32_t>& device) { return device ? absl::StrCat(*device) : "host"; }
-
-std::string PlaceCell(const ReportFrame* frame) {
-  return frame == nullptr ? "(no stack recorded)" : absl::StrCat(FrameLocation(*frame), FunctionBehindLocation(*frame));
-}
 
 std::string Leaks(const Report& report, const SitePlaces& places) {
   MarkupTable table("Leaks", {"line", "verdict", "rate", "live at the end", "peak without it", "why"});
   for (const std::string& id : report.ranking) {
     const ReportSite* site = FindSite(report, id);
     if (site == nullptr) continue;
-    table.Row({PlaceCell(places.Of(*site)), NameOf(site->verdict), LeakRate(*site),
-               Bytes(site->group ? site->group->live_bytes : site->live_bytes),
-               Bytes(site->group ? site->group->peak_without : site->peak_without_site), site->explanation});
+    table.Row({FramePlace(places.Of(*site)), NameOf(site->verdict), LeakRate(*site),
+               BytesText(site->group ? site->group->live_bytes : site->live_bytes),
+               BytesText(site->group ? site->group->peak_without : site->peak_without_site), site->explanation});
   }
   return table.Finish();
 }
@@ -140,11 +134,11 @@ std::string Peaks(const Report& report) {
         lines.device ? absl::StrCat("At the peak of device ", *lines.device) : "At the peak of host memory",
         {"line", "bytes", "call stacks", "peak without it", "category"});
     for (const ReportPeakLine& line : lines.lines) {
-      table.Row({PlaceCell(line.line ? &*line.line : nullptr), Bytes(line.bytes), FormatCount(line.sites),
-                 Bytes(line.peak_without), line.category});
+      table.Row({FramePlace(line.line ? &*line.line : nullptr), BytesText(line.bytes), FormatCount(line.sites),
+                 BytesText(line.peak_without), line.category});
     }
     if (lines.other_sites > 0) {
-      table.Row({"in no other row", Bytes(lines.other_bytes), FormatCount(lines.other_sites), "", ""});
+      table.Row({"in no other row", BytesText(lines.other_bytes), FormatCount(lines.other_sites), "", ""});
     }
     text += table.Finish();
   }
@@ -169,8 +163,8 @@ std::string Ranks(const Report& report, const SitePlaces& places) {
   };
   for (const ReportRank* rank : shown) {
     table.MarkupRow({whole(RankName(*rank)), absl::StrCat("<code class=\"whole\">", curves.Of(*rank), "</code>"),
-                     whole(Bytes(rank->peak_live)), whole(Bytes(rank->end_live)),
-                     EscapeHtml(RankDifferences(report, places, *rank))});
+                     whole(BytesText(rank->peak_live)), whole(BytesText(rank->end_live)),
+                     EscapeHtml(absl::StrJoin(RankReasons(report, places, {rank}), "; "))});
   }
   return table.Finish();
 }
@@ -179,9 +173,9 @@ std::string Sites(const Report& report, const SitePlaces& places) {
   MarkupTable table("Sites", {"site", "line", "device", "kind", "category", "verdict", "allocations", "frees",
                               "at the peak", "live at the end"});
   for (const ReportSite& site : report.sites) {
-    table.Row({site.id, PlaceCell(places.Of(site)), DeviceText(site.device), site.kind, site.category,
-               NameOf(site.verdict), FormatCount(site.allocations), FormatCount(site.frees), Bytes(site.bytes_at_peak),
-               Bytes(site.live_bytes)});
+    table.Row({site.id, FramePlace(places.Of(site)), DeviceText(site.device), site.kind, site.category,
+               NameOf(site.verdict), FormatCount(site.allocations), FormatCount(site.frees),
+               BytesText(site.bytes_at_peak), BytesText(site.live_bytes)});
   }
   return table.Finish();
 }
@@ -202,22 +196,12 @@ std::string TextReport(const Report& report) {
                       PlainTables(report));
 }
 
-// What the steps of each device need, in the words of the text report; empty words if there is nothing to say.
-Json Needs(const std::vector<ReportDevice>& devices) {
-  Json needs = Json::array();
-  for (const ReportDevice& device : devices) {
-    needs.push_back({{"by_value", device.by_value ? ValueFitText(*device.by_value) : ""},
-                     {"suggested_limit", device.suggested_limit ? SuggestedLimitText(device) : ""}});
-  }
-  return needs;
-}
-
 std::string Data(const Report& report, const std::vector<SourceExcerpt>& source, size_t sites) {
   Json data = ObjectWithout("sites", report);
   data["sites"] = SiteColumns(report, sites);
   data["all_sites"] = report.sites.size();
   data["source"] = ToJson(source);
-  data["needs"] = Needs(report.devices);
+  data["words"] = PageWords(report);
   return GzipBase64(DumpJson(data));
 }
 

@@ -14,7 +14,7 @@
 #include "analyzer/render/html/markup.h"
 #include "analyzer/render/json/json.h"
 #include "analyzer/render/testing/sample_reports.h"
-#include "analyzer/render/text/needs_text.h"
+#include "analyzer/render/text/text.h"
 
 namespace vramtrack {
 namespace {
@@ -124,14 +124,12 @@ TEST(RenderHtml, HoldsTheReportAndIsTheSameEachTime) {
     data.erase("sites");
     data.erase("all_sites");
     data.erase("source");
-    ASSERT_EQ(data["needs"].size(), report.devices.size());
-    for (size_t i = 0; i < report.devices.size(); ++i) {
-      const ReportDevice& device = report.devices[i];
-      const Json& needs = data["needs"][i];
-      EXPECT_EQ(needs["by_value"], device.by_value ? ValueFitText(*device.by_value) : "");
-      EXPECT_EQ(needs["suggested_limit"], device.suggested_limit ? SuggestedLimitText(device) : "");
-    }
-    data.erase("needs");
+    const Json words = data["words"];
+    EXPECT_EQ(words["devices"].size(), report.devices.size());
+    EXPECT_EQ(words["oom"].size(), report.oom.size());
+    EXPECT_EQ(words["ranks"].size(), report.ranks.size());
+    EXPECT_EQ(words["peak"].size(), report.peak_lines.size());
+    data.erase("words");
     json.erase("sites");
     EXPECT_EQ(data, json);
   }
@@ -157,6 +155,28 @@ TEST(RenderHtml, AsksForNothingAndRunsNothingElse) {
     EXPECT_EQ(Count(markup, "<img"), 0u);
     EXPECT_EQ(Count(markup, "<!--"), 0u);
     EXPECT_EQ(Count(markup, "http"), Count(markup, "http-equiv"));
+  }
+}
+
+TEST(RenderHtml, HasTheSentencesOfTheText) {
+  for (const auto& sample : kSamples) {
+    const Report report = sample();
+    TextStyle style;
+    style.columns = 100000;  // no sentence is broken
+    style.unicode = true;
+    const std::string text = RenderText(report, style, 1000);
+    const Json words = DataOf(RenderHtml(report))["words"];
+    for (const Json& device : words["devices"]) {
+      for (const char* rows : {"memory", "fragmentation"}) {
+        for (const Json& row : device[rows]) {
+          EXPECT_TRUE(absl::StrContains(text, row[1].get<std::string>())) << row;
+        }
+      }
+    }
+    if (words["oom"].empty()) continue;
+    for (const Json& note : words["oom"].back()["notes"]) {
+      EXPECT_TRUE(absl::StrContains(text, note.get<std::string>())) << note;
+    }
   }
 }
 

@@ -50,8 +50,6 @@ std::string Position(const ReportTimeline& timeline, double position) {
 
 }  // namespace
 
-const std::vector<std::string>& HeightCells(const TextStyle& style) { return CellsFor(style).heights; }
-
 std::vector<std::string> Chart(const TextStyle& style, const ReportTimeline& timeline,
                                const ReportTimeline::Series& series, int rows) {
   if (series.high.empty()) return {};
@@ -121,7 +119,7 @@ std::string RankCurveText::Of(const ReportRank& rank) const {
   if (!rank.curve || rank.curve->position.empty()) return "";
   const ReportRankCurve& curve = *rank.curve;
   const auto [from, to] = span_of_.at(curve.unit);
-  const std::vector<std::string>& cells = HeightCells(style_);
+  const std::vector<std::string>& cells = CellsFor(style_).heights;
   std::string line;
   size_t bin = 0;
   for (size_t column = 0; column < columns_; ++column) {

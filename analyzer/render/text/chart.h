@@ -14,9 +14,6 @@
 
 namespace vramtrack {
 
-// Returns the characters that are filled from below to an increasing height, from empty to full.
-const std::vector<std::string>& HeightCells(const TextStyle& style);
-
 // Draws one series of `timeline`, `rows` lines high, with its highest point marked. If several bins share a column, the
 // column shows the highest. Returns no lines for an empty series.
 std::vector<std::string> Chart(const TextStyle& style, const ReportTimeline& timeline,

@@ -9,8 +9,8 @@
 #include "absl/strings/str_join.h"
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
-#include "analyzer/model/notable.h"
 #include "analyzer/render/text/page.h"
+#include "analyzer/render/words/answer_words.h"
 
 namespace vramtrack {
 namespace {
@@ -93,48 +93,6 @@ std::string Together(const std::vector<const ReportProcess*>& processes, bool al
   return absl::StrCat(all ? "all " : "", FormatCount(processes.size()), all ? "" : " more", " processes complete; ",
                       Plural(events, "event", "events"), " in all, in ",
                       low == high ? low : absl::StrCat(low, " to ", high), " each");
-}
-
-std::string PhasesText(const ReportSteps& steps) {
-  std::vector<std::string> parts;
-  for (const ReportPhase& phase : steps.phases) {
-    if (phase.unit == StepUnit::kNone) continue;
-    const std::string of = phase.unit == StepUnit::kWindow      ? "windows where there are no steps"
-                           : !phase.name.empty()                ? absl::StrCat("'", Printable(phase.name), "'")
-                           : phase.source == StepSource::kMarks ? "steps marked by the job"
-                                                                : absl::StrCat("steps from the ", NameOf(phase.source));
-    parts.push_back(absl::StrCat(FormatCount(phase.count), " ", of, " (", FormatPercent(phase.share), " of the run)"));
-  }
-  std::string text = "phases: " + absl::StrJoin(parts, ", then ");
-  if (const double unjudged = NotableUnjudgedShare(steps); unjudged > 0) {
-    absl::StrAppend(&text, "; ", FormatPercent(unjudged), " of the run could not be judged");
-  }
-  return text;
-}
-
-std::string StepsText(const ReportSteps& steps) {
-  if (steps.source == StepSource::kNone) return "no steps were found";
-  if (!steps.phases.empty()) return PhasesText(steps);
-  std::string source = steps.source == StepSource::kMarks       ? "marked by the job"
-                       : steps.source == StepSource::kNvtx      ? "from ranges named"
-                       : steps.source == StepSource::kOptimizer ? "from the optimizer's calls"
-                       : steps.source == StepSource::kCells     ? "cells of the notebook"
-                                                                : "inferred from the rhythm of the allocations";
-  if (!steps.name.empty()) absl::StrAppend(&source, " '", Printable(steps.name), "'");
-  std::string text = absl::StrCat(Plural(steps.count, "step", "steps"), ", ", source);
-  std::vector<std::string> details;
-  if (steps.seconds) details.push_back(FormatSeconds(*steps.seconds) + " each");
-  if (steps.source != StepSource::kPeriodicity && LeaveMuchUncovered(steps)) {
-    details.push_back(absl::StrCat("they cover ", FormatPercent(steps.coverage), " of the run"));
-  }
-  if (steps.source != StepSource::kMarks) details.push_back(absl::StrCat("confidence ", FormatAbout(steps.confidence)));
-  if (!details.empty()) absl::StrAppend(&text, " (", absl::StrJoin(details, ", "), ")");
-  std::vector<std::string> rounds;
-  for (const ReportStepRounds& round : steps.rounds) {
-    rounds.push_back(absl::StrCat(FormatCount(round.count), " times ", FormatCount(round.steps)));
-  }
-  if (!rounds.empty()) absl::StrAppend(&text, ", in rounds: ", absl::StrJoin(rounds, ", "));
-  return text;
 }
 
 }  // namespace

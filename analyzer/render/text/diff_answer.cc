@@ -110,9 +110,8 @@ DiffAnswer Unchanged(const DiffReport& report) {
 std::string SignedBytes(double bytes) { return absl::StrCat(bytes < 0 ? "" : "+", FormatByteCount(bytes)); }
 
 std::string PlaceOf(const DiffFinding& finding) {
-  if (finding.frames.empty()) return "(no stack recorded)";
-  const ReportFrame& frame = finding.frames[std::min(finding.naming_frame, finding.frames.size() - 1)];
-  return FrameLocation(frame) + FunctionBehindLocation(frame);
+  const size_t last = finding.frames.size() - 1;
+  return FramePlace(finding.frames.empty() ? nullptr : &finding.frames[std::min(finding.naming_frame, last)]);
 }
 
 std::string ChangeOf(const DiffFinding& finding) {

@@ -8,8 +8,8 @@
 #include "absl/strings/str_join.h"
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
-#include "analyzer/model/frame_text.h"
 #include "analyzer/render/text/page.h"
+#include "analyzer/render/text/sections.h"
 
 namespace vramtrack {
 namespace {
@@ -26,12 +26,7 @@ void WriteAnswer(const DiffReport& report, Page* page) {
   page->Words(Printable(answer.finding->explanation), kFindingIndent);
   if (answer.finding->frames.empty()) return;
   page->Blank();
-  TextStyle narrower = page->style();
-  narrower.columns -= kFindingIndent - 2;
-  for (const std::string& line :
-       StackLines(narrower, answer.finding->frames, answer.finding->naming_frame, kStackFrames)) {
-    page->Line(line, kFindingIndent - 2);
-  }
+  WriteStack(answer.finding->frames, answer.finding->naming_frame, kStackFrames, page);
 }
 
 std::string Row(const std::string& name, const std::string& base, const std::string& next, const std::string& delta) {

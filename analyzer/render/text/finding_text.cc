@@ -10,13 +10,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "analyzer/base/display_text.h"
-#include "analyzer/base/function_name.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/model/answer.h"
 #include "analyzer/model/frame_text.h"
 #include "analyzer/model/site_places.h"
-#include "analyzer/render/text/answer_words.h"
 #include "analyzer/render/text/page.h"
+#include "analyzer/render/words/answer_words.h"
+#include "analyzer/render/words/finding_words.h"
+#include "analyzer/render/words/verdict_words.h"
 
 namespace vramtrack {
 namespace {
@@ -26,23 +27,6 @@ constexpr int kExplanationLines = 4;
 constexpr int kFindingLines = 2;
 constexpr size_t kParts = 6;
 
-// What a site that is no leak, but no model of steadiness either, does. Empty for the others.
-std::string RemarkOn(const ReportSite& site) {
-  if (site.verdict == Verdict::kSublinear) return "grows, but slows down";
-  if (site.verdict == Verdict::kPhaseAccumulation) return "grows within a phase, then is freed";
-  if (site.verdict == Verdict::kCycleGarbage) return "is freed in bursts, as by a garbage collector";
-  if (site.verdict == Verdict::kFragmentationGrowth) return "fragmentation grows";
-  if (site.verdict == Verdict::kInsufficientEvidence) return "cannot be judged yet";
-  return "";
-}
-
-// "2.00 MiB live after the last step". What a job frees on its way out was there until then.
-std::string StillLive(const ReportSite& site) {
-  const bool steps = site.kept.has_value() && !site.kept->bytes.empty();
-  const auto bytes = static_cast<double>(steps ? site.kept->bytes.back() : site.live_bytes);
-  return absl::StrCat(FormatByteCount(bytes), steps ? " live after the last step" : " live at the end");
-}
-
 struct Place {
   std::string location, function;
   std::string function_behind;  // what is between the two, too
@@ -50,7 +34,7 @@ struct Place {
 
 Place PlaceOf(const SitePlaces& places, const ReportSite& site) {
   const ReportFrame* frame = places.Of(site);
-  if (frame == nullptr) return {"(no stack recorded)", "", ""};
+  if (frame == nullptr) return {FramePlace(frame), "", ""};
   return {FrameLocation(*frame), FrameFunction(*frame), FunctionBehindLocation(*frame)};
 }
 
@@ -117,46 +101,20 @@ void WriteLeak(const Report& report, const LeakAtPlace& leak, Page* page) {
 
 // The lines of a leak, the largest sum first: what the sites there leave behind.
 void WriteParts(const Report& report, const ReportSite& leader, size_t most, Page* page) {
-  struct Row {
-    std::string place;
-    ReportSite sum;
-    size_t sites = 0;
-  };
-  std::vector<Row> rows;
-  for (const LeakPart& part : LeakParts(report).Of(leader)) {
-    const std::string place = part.place == nullptr
-                                  ? "(no stack recorded)"
-                                  : absl::StrCat(FrameLocation(*part.place), FunctionBehindLocation(*part.place));
-    auto row = std::find_if(rows.begin(), rows.end(), [&place](const Row& known) { return known.place == place; });
-    if (row == rows.end()) {
-      row = rows.insert(rows.end(), {place, *part.site});
-    } else {
-      row->sum.rate_bytes_per_step += part.site->rate_bytes_per_step;
-      row->sum.rate_objects_per_step += part.site->rate_objects_per_step;
-    }
-    ++row->sites;
-  }
-  if (rows.size() == 1) return;
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    return std::make_pair(a.sum.rate_bytes_per_step, a.sum.rate_objects_per_step) >
-           std::make_pair(b.sum.rate_bytes_per_step, b.sum.rate_objects_per_step);
-  });
-  const size_t shown = std::min(most, rows.size());
-  std::vector<std::string> rates;
+  const std::vector<LineOfLeak> lines = LeakParts(report).LinesOf(leader);
+  if (lines.size() == 1) return;
+  const size_t shown = std::min(most, lines.size());
   int width = 0;
+  for (size_t i = 0; i < shown; ++i) width = std::max(width, DisplayWidth(lines[i].rate));
   for (size_t i = 0; i < shown; ++i) {
-    rates.push_back(absl::StrCat(OwnRate(rows[i].sum), leader.across && leader.across->leak > 1 ? " in all" : ""));
-    width = std::max(width, DisplayWidth(rates.back()));
-  }
-  for (size_t i = 0; i < shown; ++i) {
-    const std::string sites = rows[i].sites > 1 ? absl::StrCat("  (", Plural(rows[i].sites, "site", "sites"), ")") : "";
+    const size_t count = lines[i].sites.size();
+    const std::string sites = count > 1 ? absl::StrCat("  (", Plural(count, "site", "sites"), ")") : "";
     const int left = page->style().columns - kFindingIndent - 2 - width - DisplayWidth(sites);
-    page->Line(absl::StrCat(std::string(width - DisplayWidth(rates[i]), ' '), rates[i], "  ",
-                            CutBeginning(rows[i].place, left), sites),
+    page->Line(absl::StrCat(PadLeft(lines[i].rate, width), "  ", CutBeginning(lines[i].place, left), sites),
                kFindingIndent);
   }
-  if (rows.size() > shown) {
-    page->Line(absl::StrCat("and ", Plural(rows.size() - shown, "more line", "more lines")), kFindingIndent);
+  if (lines.size() > shown) {
+    page->Line(absl::StrCat("and ", Plural(lines.size() - shown, "more line", "more lines")), kFindingIndent);
   }
 }
 
@@ -171,41 +129,6 @@ void WriteNotEnough(const Report& report, Page* page) {
     page->Words(line, 21, Paint::kPlain,
                 std::exchange(first, false) ? Painted(page->style(), Paint::kWarning, "NOT ENOUGH EVIDENCE") : "");
   }
-}
-
-// What the program calls a leak's memory, what it does when it allocates it, and how it uses it: from NVTX and CUPTI.
-std::vector<std::string> UseLines(const ReportSite& site) {
-  std::vector<std::string> lines;
-  if (site.memory_name) {
-    lines.push_back(
-        absl::StrCat("the program calls it ", Printable(site.memory_name->name),
-                     site.memory_name->share < 1 ? ", " + FormatPercent(site.memory_name->share) + " of it" : ""));
-  }
-  if (site.nvtx_range) {
-    const ReportNvtxRange& range = *site.nvtx_range;
-    constexpr double kNearlyAll = 0.95;
-    lines.push_back(absl::StrCat(
-        "while the range ", Printable(range.path), " is open",
-        range.opened_at.empty() ? "" : ", from " + Printable(range.opened_at),
-        range.share >= kNearlyAll ? "" : absl::StrCat(", for ", FormatPercent(range.share), " of the allocations")));
-  }
-  if (site.last_use) {
-    const ReportLastUse& last = *site.last_use;
-    const std::string when = last.latest_step
-                                 ? absl::StrCat("step ", *last.latest_step, " (", FormatSeconds(last.latest_s), ")")
-                                 : FormatSeconds(last.latest_s);
-    lines.push_back(absl::StrCat("not used after ", when,
-                                 ": no kernel, copy or fill of the process ran later; half of ",
-                                 Plural(last.objects, "object", "objects"), " were idle for ",
-                                 FormatSeconds(last.idle_s), " or more until they were freed or the trace ended"));
-  }
-  if (site.first_kernel) {
-    const std::string name = ShortFunctionName(site.first_kernel->function);
-    lines.push_back(
-        absl::StrCat("first kernel after it: ", Printable(name.empty() ? site.first_kernel->function : name), ", for ",
-                     FormatPercent(site.first_kernel->share), " of the allocations"));
-  }
-  return lines;
 }
 
 // One finding below the first: place, what it does, and, where there is room for it, why.
@@ -249,47 +172,36 @@ void WriteAnswer(const Report& report, size_t frames, Page* page) {
     int room = kExplanationLines * (page->style().columns - kFindingIndent);
     page->Words(CutEnd(Printable(worst->explanation), room), kFindingIndent);
   }
-  for (const std::string& line : UseLines(*worst)) page->Words(line, kFindingIndent);
+  for (const std::string& line : UseSentences(*worst)) page->Words(line, kFindingIndent);
   WriteParts(report, *worst, kParts, page);
   if (const std::string how = HowToFindHolder(report, *worst); !how.empty())
     page->Words(how, kFindingIndent, Paint::kDim);
   if (worst->frames.empty() || frames == 0) return;
   page->Blank();
-  TextStyle narrower = page->style();
-  narrower.columns -= kFindingIndent - 2;
   // What one of several sites called beyond the line that leads to all of them is told by the list of them.
   const size_t begin = worst->parts > 0 ? worst->blame_frame : 0;
   const std::vector<ReportFrame> shown(worst->frames.begin() + static_cast<std::ptrdiff_t>(begin), worst->frames.end());
-  for (const std::string& line : StackLines(narrower, shown, worst->blame_frame - begin, frames)) {
-    page->Line(line, kFindingIndent - 2);
-  }
+  WriteStack(shown, worst->blame_frame - begin, frames, page);
+}
+
+void WriteStack(const std::vector<ReportFrame>& stack, size_t marked, size_t frames, Page* page) {
+  TextStyle narrower = page->style();
+  narrower.columns -= kFindingIndent - 2;
+  for (const std::string& line : StackLines(narrower, stack, marked, frames)) page->Line(line, kFindingIndent - 2);
 }
 
 void WriteFurtherFindings(const Report& report, size_t most, bool reasons, Page* page) {
-  struct Finding {
-    const ReportSite* site;
-    std::string what;
-  };
-  std::vector<Finding> findings;
+  std::vector<FurtherFinding> findings;
   const std::vector<LeakAtPlace> leaks = LeaksByPlace(report);
   // The first one is the answer, if it is that.
   for (size_t i = AnswerOf(report) == Answer::kLeak ? 1 : 0; i < leaks.size(); ++i) {
     const ReportSite* site = leaks[i].site;
-    const char* verb = site->verdict == Verdict::kMinorLeak          ? "leaks a little: "
-                       : site->verdict == Verdict::kAcceleratingLeak ? "leaks faster and faster: "
-                       : site->verdict == Verdict::kGrowingBuffer    ? "buffer grows by "
-                                                                     : "leaks ";
     const std::string ranks = InHowManyRanks(*site);
-    findings.push_back(
-        {site, absl::StrCat(verb, LeakRate(*site), OnDevices(leaks[i]), ranks.empty() ? "" : ", ", ranks)});
+    findings.push_back({site, absl::StrCat(WordsOf(site->verdict).does, LeakRate(*site), OnDevices(leaks[i]),
+                                           ranks.empty() ? "" : ", ", ranks)});
   }
-  for (const ReportSite& site : report.sites) {
-    std::string remark = RemarkOn(site);
-    // A segment is what blocks are in: that too little is known is said of them. Without steps it is so of all.
-    const bool unjudged = site.verdict == Verdict::kInsufficientEvidence;
-    if (remark.empty() || (unjudged && (site.category == "segment" || report.steps.count == 0))) continue;
-    findings.push_back({&site, absl::StrCat(remark, ", ", StillLive(site))});
-  }
+  const std::vector<FurtherFinding> others = FurtherFindings(report);
+  findings.insert(findings.end(), others.begin(), others.end());
   if (findings.empty()) return;
   page->Section(report.ranking.empty() ? "Worth a look" : "Further findings");
   SitePlaces places(report);

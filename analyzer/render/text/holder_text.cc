@@ -21,26 +21,6 @@ std::string InStyle(const TextStyle& style, const std::string& text) {
   return style.unicode ? printable : absl::StrReplaceAll(printable, {{"→", "->"}, {"…", "..."}});
 }
 
-// "parameters", "optimizer state": names as words.
-std::string Words(const std::string& name) { return absl::StrReplaceAll(name, {{"_", " "}}); }
-
-std::string PartsText(const std::vector<ReportHeld::Part>& parts, size_t most) {
-  std::vector<std::string> texts;
-  for (size_t i = 0; i < parts.size() && i < most; ++i) {
-    texts.push_back(absl::StrCat(Printable(parts[i].name), " ", BytesText(parts[i].bytes)));
-  }
-  if (parts.size() > most) texts.push_back(absl::StrCat(parts.size() - most, " more"));
-  return absl::StrJoin(texts, ", ");
-}
-
-std::string CategoriesText(const ReportHeld& held, CategorySource source) {
-  std::vector<std::string> texts;
-  for (const ReportHeld::Category& category : held.categories) {
-    if (category.source == source) texts.push_back(absl::StrCat(Words(category.name), " ", BytesText(category.bytes)));
-  }
-  return absl::StrJoin(texts, ", ");
-}
-
 }  // namespace
 
 void WriteHolder(const ReportSite& site, int indent, Page* page) {
@@ -61,22 +41,6 @@ std::string HowToFindHolder(const Report& report, const ReportSite& site) {
     if (!process.allocators.empty()) return "";
   }
   return "who holds it: run again with --holders";
-}
-
-std::vector<std::string> HeldRows(const ReportHeld& held) {
-  constexpr size_t kMostParts = 4;
-  std::vector<std::string> rows;
-  const std::string when = held.step ? absl::StrCat("step ", *held.step) : FormatSeconds(held.seconds);
-  if (const std::string seen = CategoriesText(held, CategorySource::kWalk); !seen.empty()) {
-    rows.push_back(absl::StrCat("at ", when, ", by name: ", seen, held.complete ? "" : " (the walk stopped early)"));
-  }
-  if (const std::string inferred = CategoriesText(held, CategorySource::kInferred); !inferred.empty()) {
-    rows.push_back(absl::StrCat("not found by the walk, inferred from call stacks: ", inferred));
-  }
-  if (!held.saved.empty()) rows.push_back("saved for backward by " + PartsText(held.saved, kMostParts));
-  if (!held.shapes.empty()) rows.push_back("largest shapes: " + PartsText(held.shapes, kMostParts));
-  if (!held.modules.empty()) rows.push_back("largest modules: " + PartsText(held.modules, kMostParts));
-  return rows;
 }
 
 void WriteHeldBy(const ReportOom& oom, int indent, size_t top, Page* page) {

@@ -16,8 +16,6 @@ constexpr int kSectionIndent = 2, kFindingIndent = 6;
 // Of a stack, as long as nobody asks for more.
 constexpr size_t kStackFrames = 12;
 
-inline std::string BytesText(uint64_t bytes) { return FormatByteCount(static_cast<double>(bytes)); }
-
 // Builds a text line by line. Thread-compatible.
 class Page {
  public:

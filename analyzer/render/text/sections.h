@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "analyzer/model/report.h"
-#include "analyzer/model/site_places.h"
 #include "analyzer/render/text/page.h"
 
 namespace vramtrack {
@@ -28,18 +27,14 @@ void WriteVerdictCounts(const Report& report, bool apart, Page* page);
 // Writes nothing if none failed.
 void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* page);
 
-// Returns the request, such as "20.0 GiB requested, 3.00 GiB free on device 0 at step 12".
-std::string RequestWords(const ReportOom& oom);
-// Returns the cause: too little was free, or enough but in pieces.
-std::string CauseWords(const ReportOom& oom);
+// Writes the frames of a stack, as StackLines has them, below a finding.
+void WriteStack(const std::vector<ReportFrame>& stack, size_t marked, size_t frames, Page* page);
 
 // Writes what holds the blocks of a site by Python names, and what to change if that is certain. Writes nothing if no
 // walk shows it.
 void WriteHolder(const ReportSite& site, int indent, Page* page);
 // Returns how to find out what holds the blocks of a site; empty if a walk was made, or is of no use for the program.
 std::string HowToFindHolder(const Report& report, const ReportSite& site);
-// Returns what the blocks of a device were for, in a few rows.
-std::vector<std::string> HeldRows(const ReportHeld& held);
 // Writes who held the memory at a failed allocation, in at most `top` lines. Writes nothing if no walk shows it.
 void WriteHeldBy(const ReportOom& oom, int indent, size_t top, Page* page);
 
@@ -53,12 +48,6 @@ void WriteSleeps(const Report& report, size_t top, Page* page);
 
 // Writes one line for each device, and one for the host's memory if it grows.
 void WriteDevicesInShort(const Report& report, size_t most, Page* page);
-
-// Returns "rank 3", or "process 4711" in a job without ranks.
-std::string RankName(const ReportRank& rank);
-
-// Returns how a rank differs from the others: "leaks ...; peaks at ...". Empty if it does not.
-std::string RankDifferences(const Report& report, const SitePlaces& places, const ReportRank& rank);
 
 // Writes the ranks of a job as a table, and a sentence for each group of ranks that differ from the others in the same
 // way. If some differ and the page is wide enough, rows have a curve of the rank's memory. With more than `most` ranks,

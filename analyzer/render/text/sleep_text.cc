@@ -7,22 +7,15 @@
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/model/frame_text.h"
-#include "analyzer/render/text/answer_words.h"
 #include "analyzer/render/text/page.h"
 #include "analyzer/render/text/sections.h"
+#include "analyzer/render/words/answer_words.h"
 
 namespace vramtrack {
 namespace {
 
 // Growth of less than this is not shown for a line.
 constexpr double kBytesThatMatter = 512;
-
-std::string Place(const std::vector<ReportFrame>& stack) {
-  if (stack.empty()) return "an unknown place";
-  const size_t named = NamingFrame(stack, 0);
-  const ReportFrame& frame = stack[named < stack.size() ? named : 0];
-  return absl::StrCat(FrameLocation(frame), FunctionBehindLocation(frame));
-}
 
 // ", +4.00 MiB per cycle"; nothing where it is not known.
 std::string PerCycle(const std::optional<double>& growth) {
@@ -40,7 +33,7 @@ void WriteSleep(const ReportSleep& sleep, const std::string& of, size_t top, Pag
   page->Line("what lived through the last sleep:", kSectionIndent);
   for (size_t i = 0; i < sleep.lines.size() && i < top; ++i) {
     const ReportSleepLine& line = sleep.lines[i];
-    std::string text = absl::StrCat(BytesText(line.last_bytes), "  ", Place(line.stack));
+    std::string text = absl::StrCat(BytesText(line.last_bytes), "  ", StackPlace(line.stack));
     if (line.level == Level::kDriver && !line.owner.empty()) absl::StrAppend(&text, "  (of ", line.owner, ")");
     if (line.bytes_per_cycle.value_or(0) >= kBytesThatMatter) absl::StrAppend(&text, PerCycle(line.bytes_per_cycle));
     page->Words(Printable(text), 2 * kSectionIndent);
@@ -57,8 +50,8 @@ void WriteRepeatedFrees(const ReportProcess& process, const std::string& of, siz
     const ReportRepeatedFree& repeated = process.repeated_frees[i];
     page->Words(absl::StrCat(repeated.kind, " memory of device ", repeated.device, ", ",
                              repeated.count == 1 ? "once" : absl::StrCat(FormatCount(repeated.count), " times"),
-                             ": released again at ", Printable(Place(repeated.stack)), ", first released at ",
-                             Printable(Place(repeated.first_stack))),
+                             ": released again at ", Printable(StackPlace(repeated.stack)), ", first released at ",
+                             Printable(StackPlace(repeated.first_stack))),
                 kSectionIndent);
   }
 }

@@ -18,8 +18,9 @@
 #include "analyzer/model/device_parts.h"
 #include "analyzer/model/frame_text.h"
 #include "analyzer/model/site_places.h"
-#include "analyzer/render/text/answer_words.h"
 #include "analyzer/render/text/page.h"
+#include "analyzer/render/words/answer_words.h"
+#include "analyzer/render/words/verdict_words.h"
 
 namespace vramtrack {
 namespace {
@@ -36,26 +37,12 @@ struct Part {
 
 // What adds up to the device, in the order of the bar.
 std::vector<Part> PartsOf(const ReportDevice& device) {
+  constexpr std::pair<char, const char*> kCells[] = {{'#', "█"}, {'=', "▓"}, {'+', "▒"},
+                                                     {'=', "▓"}, {'-', "░"}, {' ', " "}};  // in the order of the kinds
   std::vector<Part> parts;
   for (const DevicePart& part : DeviceParts(device)) {
-    switch (part.kind) {
-      case DevicePartKind::kLive:
-        parts.push_back({NameOf(part.kind), part.bytes, '#', "█"});
-        break;
-      case DevicePartKind::kCached:
-      case DevicePartKind::kGranularity:
-        parts.push_back({NameOf(part.kind), part.bytes, '=', "▓"});
-        break;
-      case DevicePartKind::kOthers:
-        parts.push_back({NameOf(part.kind), part.bytes, '+', "▒"});
-        break;
-      case DevicePartKind::kUnattributed:
-        parts.push_back({NameOf(part.kind), part.bytes, '-', "░"});
-        break;
-      case DevicePartKind::kFree:
-        parts.push_back({NameOf(part.kind), part.bytes, ' ', " "});
-        break;
-    }
+    const auto& [ascii, cell] = kCells[static_cast<size_t>(part.kind)];
+    parts.push_back({NameOf(part.kind), part.bytes, ascii, cell});
   }
   return parts;
 }
@@ -71,13 +58,7 @@ std::string Bar(const std::vector<Part>& parts, const TextStyle& style, int colu
     const int until =
         total == 0 ? 0
                    : static_cast<int>(std::lround(static_cast<double>(before) / static_cast<double>(total) * columns));
-    for (; drawn < until; ++drawn) {
-      if (style.unicode) {
-        bar += part.cell;
-      } else {
-        bar += part.ascii;
-      }
-    }
+    for (; drawn < until; ++drawn) bar += style.unicode ? part.cell : std::string(1, part.ascii);
   }
   return absl::StrCat(bar, std::string(static_cast<size_t>(columns - drawn), ' '), "]");
 }
@@ -95,7 +76,7 @@ void AddDevice(const Report& report, const ReportDevice& device, const TextStyle
   const std::vector<Part> parts = PartsOf(device);
   std::string head = absl::StrCat("GPU ", device.index);
   if (device.processes > 1) {
-    absl::StrAppend(&head, device.rank ? absl::StrCat(" rank ", *device.rank) : absl::StrCat(" process ", device.pid));
+    absl::StrAppend(&head, " ", ProcessName(device.rank, device.pid));
   }
   std::string figures;
   for (const Part& part : parts) {
@@ -129,32 +110,22 @@ void AddRanks(const Report& report, const TextStyle& style, std::vector<std::str
   lines->push_back(CutEnd(line, style.columns));
 }
 
-// The rate of the whole leak if the site leads one.
-double WholeRate(const ReportSite& site) {
-  return site.group ? site.group->rate_bytes_per_step : site.rate_bytes_per_step;
-}
-
-double WholeObjectRate(const ReportSite& site) {
-  return site.group ? site.group->rate_objects_per_step : site.rate_objects_per_step;
-}
-
 std::string RateText(double bytes, double objects) {
   if (bytes != 0) return FormatByteCount(bytes);
   return objects == 0 ? "" : FormatAbout(objects) + " obj";
 }
 
 std::string IntervalText(const ReportSite& site) {
-  if (WholeRate(site) == 0) return "";
-  const double low = site.group ? site.group->rate_ci_low : site.rate_ci_low;
-  const double high = site.group ? site.group->rate_ci_high : site.rate_ci_high;
-  return low == high ? "" : FormatByteRange(low, high);
+  const LeakFigures figures = FiguresOf(site);
+  if (figures.bytes == 0 || figures.ci_low == figures.ci_high) return "";
+  return FormatByteRange(figures.ci_low, figures.ci_high);
 }
 
-std::string PlaceText(const SitePlaces& places, const ReportSite& site) {
-  const ReportFrame* frame = places.Of(site);
-  if (frame == nullptr) return "(no stack recorded)";
+// The function never follows "in": rows are read as columns.
+std::string PlaceText(const ReportFrame* frame) {
+  if (frame == nullptr) return FramePlace(frame);
   const std::string function = FrameFunction(*frame);
-  return function.empty() ? FrameLocation(*frame) : absl::StrCat(FrameLocation(*frame), "  ", function);
+  return absl::StrCat(FrameLocation(*frame), function.empty() ? "" : "  ", function);
 }
 
 uint64_t PeakOf(const Report& report, const ReportSite& site) {
@@ -259,11 +230,11 @@ void AddStack(const Report& report, const ReportSite& site, const TextStyle& sty
   const auto words = [&](const std::string& text) {
     for (const std::string& line : Wrap(Printable(text), style.columns - 2)) lines->push_back("  " + line);
   };
-  lines->push_back(Painted(
-      style, Paint::kBold,
-      CutEnd(Printable(absl::StrCat(StateText(report, site), "  ", RateText(WholeRate(site), WholeObjectRate(site)),
-                                    "  ", IntervalText(site))),
-             style.columns)));
+  lines->push_back(Painted(style, Paint::kBold,
+                           CutEnd(Printable(absl::StrCat(StateText(report, site), "  ",
+                                                         RateText(FiguresOf(site).bytes, FiguresOf(site).objects), "  ",
+                                                         IntervalText(site))),
+                                  style.columns)));
   words(site.explanation);
   if (site.holder) words(site.holder->explanation);
   if (site.holder && !site.holder->hint.empty()) words("fix: " + site.holder->hint);
@@ -291,32 +262,6 @@ TopBaseline BaselineOf(const Report& report) {
   return baseline;
 }
 
-std::string StateText(const Report& report, const ReportSite& site) {
-  switch (site.verdict) {
-    case Verdict::kLeak:
-    case Verdict::kAcceleratingLeak:
-    case Verdict::kMinorLeak:
-      return absl::AsciiStrToLower(LeakTitle(site));
-    case Verdict::kGrowingBuffer:
-      return "growing buffer";
-    case Verdict::kSublinear:
-      return "slows down";
-    case Verdict::kPhaseAccumulation:
-      return "freed after phase";
-    case Verdict::kCycleGarbage:
-      return "freed in bursts";
-    case Verdict::kOneTime:
-      return "kept, no growth";
-    case Verdict::kFragmentationGrowth:
-      return "fragmentation";
-    case Verdict::kSteady:
-      return "steady";
-    case Verdict::kInsufficientEvidence:
-      break;
-  }
-  return report.steps.count == 0 ? "no steps found" : "may leak";
-}
-
 size_t SelectedIn(const std::vector<TopRow>& rows, const TopView& view) {
   const auto found =
       std::find_if(rows.begin(), rows.end(), [&view](const TopRow& row) { return row.place == view.selected; });
@@ -333,7 +278,7 @@ std::vector<TopRow> TopRows(const Report& report, const TopView& view) {
     if (!site.part_of.empty() || site.category == "segment") continue;
     if (view.device && site.device != view.device) continue;
     TopRow row;
-    row.place = PlaceText(places, site);
+    row.place = PlaceText(places.Of(site));
     row.state = StateText(report, site);
     if (!absl::StrContains(absl::AsciiStrToLower(row.place), wanted)) continue;
     size_t at = rows.size();
@@ -346,8 +291,8 @@ std::vector<TopRow> TopRows(const Report& report, const TopView& view) {
     if (site.live_bytes > sum.site->live_bytes) sum.site = &site;
     AddTo(report, &sum, site, view);
     // Those of a leak are of its parts, too.
-    sum.rate_bytes += WholeRate(site);
-    sum.rate_objects += WholeObjectRate(site);
+    sum.rate_bytes += FiguresOf(site).bytes;
+    sum.rate_objects += FiguresOf(site).objects;
     sum.kept_objects += site.kept ? site.kept->survivor_objects : 0;
     if (IsLeak(site)) leads[site.id] = at;
   }

@@ -52,9 +52,6 @@ std::vector<TopRow> TopRows(const Report& report, const TopView& view);
 // Returns the index of the selected row: the first one if what was selected is not there.
 size_t SelectedIn(const std::vector<TopRow>& rows, const TopView& view);
 
-// Returns what is known of a site in a few words: "leak", "needs 9 more steps", "slows down", "steady".
-std::string StateText(const Report& report, const ReportSite& site);
-
 // Returns the screen: at most `rows` lines of at most style.columns columns. `title` and `footer` are its first and
 // last line.
 std::vector<std::string> TopScreen(const Report& report, const TopView& view, const std::string& title,

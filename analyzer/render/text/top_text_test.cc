@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/render/words/verdict_words.h"
+
 namespace vramtrack {
 namespace {
 

@@ -2,8 +2,10 @@
 // Shares of a whole, as one bar and as its table.
 
 import {say} from './bar.js';
-import {h} from './dom.js';
+import {colored, h, swatch} from './dom.js';
 import * as format from './format.js';
+
+const faint = (part) => (part.faint ? ' faint' : '');
 
 // `parts`: [{label, bytes, color, faint}].
 export function shareBar(parts, whole, label) {
@@ -16,22 +18,30 @@ export function shareBar(parts, whole, label) {
       'div',
       {class: 'share-bar', role: 'img', 'aria-label': `${label}: ${shown.map(tell).join('; ')}`},
       shown.map((part) => {
-        const piece = h('span', {class: `share swatch-${part.color}${part.faint ? ' faint' : ''}`, onmousemove: () => say(tell(part))});
+        const piece = colored(h('span', {class: `share swatch-${part.color}${faint(part)}`, onmousemove: () => say(tell(part))}), part.color);
         piece.style.flexGrow = String(part.bytes / whole);
         return piece;
       }),
     ),
-    h('ul', {class: 'legend'}, shown.map((part) => h('li', {class: 'share-name'}, h('span', {class: `swatch swatch-${part.color}${part.faint ? ' faint' : ''}`}), part.label, h('strong', null, format.bytes(part.bytes)), h('span', {class: 'note'}, format.percent(part.bytes / whole))))),
+    h('ul', {class: 'legend'}, shown.map((part) => h('li', {class: 'share-name'}, swatch(part.color, faint(part)), part.label, h('strong', null, format.bytes(part.bytes)), h('span', {class: 'note'}, format.percent(part.bytes / whole))))),
   );
 }
 
 // A bar in a table's cell; `share` of its width.
 export function cellBar(share, color = 'live') {
-  const bar = h('span', {class: `cell-bar swatch-${color}`, 'aria-hidden': 'true'});
+  const bar = colored(h('span', {class: 'cell-bar', 'aria-hidden': 'true'}), color);
   bar.style.width = `${Math.max(Math.min(share, 1) * 100, 0.5)}%`;
   return h('span', {class: 'cell-bar-room'}, bar);
 }
 
+const classOf = (column) => (column.number ? 'number' : column.class ?? null);
+export const headCell = (column) => h('th', {scope: 'col', class: classOf(column)}, column.label);
+export const rowCell = (column, cell, more = {}) => h('td', {class: classOf(column), ...more}, cell);
+
+// Columns of numbers, by their labels.
+export const numbers = (labels) => labels.map((label) => ({label, number: true}));
+
+// `columns`: [{label, number, class}].
 export function table(caption, columns, rows) {
   return h(
     'div',
@@ -40,14 +50,8 @@ export function table(caption, columns, rows) {
       'table',
       null,
       caption ? h('caption', null, caption) : null,
-      h('thead', null, h('tr', null, columns.map((column) => h('th', {scope: 'col', class: column.number ? 'number' : null}, column.label)))),
-      h('tbody', null, rows.map((cells) => h('tr', null, cells.map((cell, i) => h('td', {class: columns[i].number ? 'number' : columns[i].class ?? null}, cell))))),
+      h('thead', null, h('tr', null, columns.map(headCell))),
+      h('tbody', null, rows.map((cells) => h('tr', null, cells.map((cell, i) => rowCell(columns[i], cell))))),
     ),
   );
-}
-
-export function frameText(frame) {
-  if (!frame) return '(no stack recorded)';
-  const file = frame.file ? `${frame.file}${frame.line ? `:${frame.line}` : ''}` : `${frame.module.split('/').pop()}+0x${frame.offset.toString(16)}`;
-  return [h('code', {class: 'location'}, file), h('span', {class: 'function'}, frame.function)];
 }

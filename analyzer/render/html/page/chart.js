@@ -4,7 +4,7 @@
 import uPlot from 'uplot';
 import * as format from './format.js';
 import {say} from './bar.js';
-import {color, h} from './dom.js';
+import {color, h, swatch} from './dom.js';
 import {hideTip, showTip} from './tip.js';
 import {Zoom} from './zoom.js';
 
@@ -291,7 +291,7 @@ export function legend(chart, series) {
                   event.currentTarget.setAttribute('aria-pressed', String(show));
                 },
               },
-              h('span', {class: `swatch swatch-${one.color}`}),
+              swatch(one.color),
               one.label,
             ),
           ),

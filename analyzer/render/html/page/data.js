@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the page shows: the report as JSON, with its sites as columns (../columns.h).
 
-import {isLeakVerdict} from './verdicts.js';
+import {isLeakVerdict, learnTones} from './verdicts.js';
 
 function decodeBase64(text) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
@@ -33,6 +33,7 @@ export class Report {
   constructor(data) {
     const {sites, ...fields} = data;
     Object.assign(this, fields);
+    learnTones(fields.words.tones);
     this.siteCount = sites.count;
     this.siteField = tableReader(sites.fields);
     this.stackOfSite = sites.stack;
@@ -78,15 +79,6 @@ export class Report {
     const frame = {};
     for (const name in this.frameField) frame[name] = this.frameField[name](number);
     return frame;
-  }
-
-  // A leak's sites, its leader among them, largest first.
-  partsOf(leader) {
-    const parts = [leader];
-    for (let row = 0; row < this.siteCount; ++row) {
-      if (this.siteField.part_of(row) === leader.id) parts.push(this.site(row));
-    }
-    return parts.sort((a, b) => b.rate_bytes_per_step - a.rate_bytes_per_step || b.rate_objects_per_step - a.rate_objects_per_step || a.row - b.row);
   }
 
   // The number of one of a site's frames, 0 being the most recent call.

@@ -4,7 +4,8 @@
 import {h} from './dom.js';
 import * as format from './format.js';
 import {holderBlock} from './holder.js';
-import {badge, figures, growthChart, placeOf, siteLink} from './leaks.js';
+import {growthChart} from './kept_chart.js';
+import {badge, figures, placeText, siteLink} from './pieces.js';
 import {markedFrame, stackList} from './stack.js';
 import * as state from './state.js';
 
@@ -12,13 +13,12 @@ export function siteDetail(report, id) {
   const site = report.siteById(id);
   const close = h('button', {type: 'button', class: 'close', 'aria-label': 'close', onclick: () => state.change({site: null})}, '×');
   if (!site) return [close, h('h2', null, 'Unknown site'), h('p', null, `This report lists no site ${id}.`)];
-  const leader = site.part_of ? report.siteById(site.part_of) : null;
   return [
     close,
-    h('h2', null, placeOf(report, site)),
+    h('h2', null, placeText(report.place(site.row))),
     h('p', null, badge(site.verdict), ' ', h('span', {class: 'note'}, `site ${site.id}`)),
     site.explanation ? h('p', {class: 'why'}, site.explanation) : null,
-    leader ? h('p', null, 'This site is part of the leak of site ', siteLink(leader), '.') : null,
+    report.rowOfId.has(site.part_of) ? h('p', null, 'This site is part of the leak of site ', siteLink(site.part_of), '.') : null,
     holderBlock(site),
     site.kept ? growthChart(site) : null,
     figures([
@@ -27,9 +27,9 @@ export function siteDetail(report, id) {
       ['live at exit', `${format.bytes(site.live_bytes)} in ${format.plural(site.live_objects, 'object', 'objects')}`],
       ['allocated', `${format.bytes(site.bytes_allocated)} in ${format.count(site.allocations)} calls`],
       ['freed', `${format.count(site.frees)} times`],
-      ['leaks', site.rate_bytes_per_step || site.rate_objects_per_step ? format.rate({...site, group: null}) : ''],
+      ['leaks', site.rate],
       ['odds of a leak', site.odds === null ? '' : format.odds(site.odds)],
-      ['category', format.category(site.category)],
+      ['category', format.words(site.category)],
       ['kind', `${site.level} ${site.kind}`],
       ['requested by', site.owner],
       ['device', format.device(site.device)],

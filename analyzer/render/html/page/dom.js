@@ -33,6 +33,13 @@ export function fill(element, ...children) {
   return append(element, children);
 }
 
+// A small square in a colour of the style sheet, or with a pattern of that name.
+export function colored(element, name) {
+  element.style.setProperty('--color', `var(--${name})`);
+  return element;
+}
+export const swatch = (name, more = '') => colored(h('span', {class: `swatch swatch-${name}${more}`}), name);
+
 // A colour of the style sheet, for canvases.
 export function color(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();

@@ -7,6 +7,7 @@ import {fill, h} from './dom.js';
 import {matchesOf, samplesOfPeak, samplesOfSites, treeOf} from './flame_tree.js';
 import * as format from './format.js';
 import {Icicle, icicleLegend} from './icicle.js';
+import {choice, deviceChoice, deviceKey} from './pieces.js';
 import * as state from './state.js';
 import {binAt, binWidth} from './timeline_series.js';
 
@@ -19,7 +20,6 @@ export function redrawIcicles() {
   }
 }
 
-const deviceKey = (one) => String(one.device ?? 'host');
 const highestBin = (values) => values.reduce((best, value, i) => (value > values[best] ? i : best), 0);
 
 // The innermost call that nearly all of it goes through: what is above says nothing.
@@ -91,9 +91,7 @@ function betweenMoments(report, timeline, from, to) {
   return {samples: samplesOfSites(report, grown), held: grown.reduce((sum, [, bytes]) => sum + bytes, 0), shrunk: -shrunk, others};
 }
 
-function choice(label, name, options, current) {
-  return h('div', {class: 'choice', role: 'group', 'aria-label': label}, options.map(([value, text]) => h('button', {type: 'button', 'data-value': value || null, 'aria-pressed': String((current[name] ?? '') === value), onclick: () => state.change({[name]: value, zoom: null}, {replace: true})}, text)));
-}
+const switchOf = (label, name, options, current) => choice(label, options, current[name] ?? '', (value) => state.change({[name]: value, zoom: null}, {replace: true}));
 
 const momentName = (timeline, bin) => {
   const at = timeline.position[bin];
@@ -170,10 +168,10 @@ export function flameView(report, shown) {
     h(
       'div',
       {class: 'controls'},
-      report.timeline.length > 1 ? h('label', null, 'memory of ', h('select', {onchange: (event) => state.change({device: event.target.value, at: null, since: null, zoom: null})}, report.timeline.map((one) => h('option', {value: deviceKey(one), selected: one === timeline}, format.device(one.device))))) : h('span', null, format.device(timeline.device)),
-      movable ? choice('what is shown', 'flame', [['', 'at a moment'], ['growth', 'growth between two moments']], shown) : null,
-      choice('order', 'order', [['', 'callers first'], ['callees', 'allocating functions first']], shown),
-      choice('library frames', 'libraries', [['', 'all frames'], ['folded', 'library frames folded']], shown),
+      deviceChoice(report.timeline, timeline, {at: null, since: null, zoom: null}),
+      movable ? switchOf('what is shown', 'flame', [['', 'at a moment'], ['growth', 'growth between two moments']], shown) : null,
+      switchOf('order', 'order', [['', 'callers first'], ['callees', 'allocating functions first']], shown),
+      switchOf('library frames', 'libraries', [['', 'all frames'], ['folded', 'library frames folded']], shown),
       movable ? h('button', {type: 'button', onclick: () => state.change({at: null, since: null}, {replace: true})}, 'the peak') : null,
       found,
     ),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures and names as the text report has them (analyzer/base/quantity.cc, display_text.cc, answer_words.cc).
+// Figures where they are made here: under the pointer, at an axis, of what was chosen. They look as in the text report
+// (analyzer/base/quantity.cc, display_text.cc).
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 
@@ -28,11 +29,6 @@ export function byteRange(low, high) {
   const unit = unitOf(high);
   if (low !== 0 && unitOf(low) !== unit) return `${bytes(low)} to ${bytes(high)}`;
   return `${inUnit(low, unit)} to ${inUnit(high, unit)} ${UNITS[unit]}`;
-}
-
-// " (95 % CI 3.99 to 4.01 MiB)"; '' if both ends look alike.
-export function byteInterval(low, high, name = 'CI ') {
-  return bytes(low) === bytes(high) ? '' : ` (95 % ${name}${byteRange(low, high)})`;
 }
 
 export function bytes(count) {
@@ -75,21 +71,9 @@ export function plural(number, one, several) {
   return `${count(number)} ${number === 1 ? one : several}`;
 }
 
-export function category(name) {
+// The name of a category or of a verdict.
+export function words(name) {
   return name === 'unknown' ? 'unknown use' : name.replaceAll('_', ' ');
-}
-
-export function verdict(name) {
-  return name.replaceAll('_', ' ');
-}
-
-// What a leak's rate is: of the whole leak that a site leads.
-export function rate(site) {
-  const of = site.group ?? site;
-  const unit = site.rate_unit === 'step' && site.step_name ? `'${printable(site.step_name.replace(/[#\s_-]+$/, ''))}'` : site.rate_unit;
-  if (site.level !== 'handle') return `${bytes(of.rate_bytes_per_step)} per ${unit}`;
-  const objects = of.rate_objects_per_step;
-  return `${about(objects)} ${(site.kind || 'handle').replaceAll('_', ' ')}${objects === 1 ? '' : 's'} per ${unit}`;
 }
 
 export function device(index) {

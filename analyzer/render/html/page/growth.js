@@ -4,37 +4,29 @@
 import {table} from './bars.js';
 import {h} from './dom.js';
 import * as format from './format.js';
-import {badge, siteLink} from './leaks.js';
+import {badge, placeText, siteLink} from './pieces.js';
 
 const MOST_LEDGERS = 8;
 const MOST_LINKS = 4;
 
-// Those in which something grew or shrank: [{of, ledger, amount}], where `amount` is of bytes or of handles.
+// Those in which something grew or shrank: [{caption, ledger, amount}], where `amount` is of bytes or of handles.
 function ledgersOf(report) {
   const handles = (number) => `${format.about(number)} ${number === 1 ? 'handle' : 'handles'}`;
+  const {devices, pinned_grew: pinned, handles_grew: ofHandles} = report.words;
   return [
-    ...report.devices.map((device) => ({of: format.device(device.index), ledger: device.growth, amount: format.bytes})),
-    {of: 'pinned memory', ledger: report.pinned_growth, amount: format.bytes},
-    {of: 'handles', ledger: report.handle_growth, amount: handles},
+    ...report.devices.map((device, i) => ({caption: `${format.device(device.index)} ${devices[i].grew}`, ledger: device.growth, amount: format.bytes})),
+    {caption: `pinned memory ${pinned}`, ledger: report.pinned_growth, amount: format.bytes},
+    {caption: `handles ${ofHandles}`, ledger: report.handle_growth, amount: handles},
   ].filter(({ledger}) => ledger?.lines?.length);
 }
 
-function captionOf({of, ledger, amount}) {
-  const at = (step) => (step === null ? '' : ` at step ${format.count(step)}`);
-  const steps = ledger.from_step === null ? format.plural(ledger.steps, 'window', 'windows') : format.plural(ledger.steps, 'step', 'steps');
-  const by = `${ledger.bytes < 0 ? 'shrank' : 'grew'} by ${amount(Math.abs(ledger.bytes))}`;
-  return `${of} ${by} in ${steps}: ${amount(ledger.from_bytes)}${at(ledger.from_step)}, ${amount(ledger.to_bytes)}${at(ledger.to_step)}`;
-}
-
 function lineCell(report, line) {
-  const sites = line.sites.map((id) => report.siteById(id)).filter(Boolean);
   return [
     badge(line.class),
     ' ',
-    h('code', {class: 'location'}, line.line),
-    line.function ? h('span', {class: 'function'}, line.function) : null,
+    placeText({location: line.line, function: line.function}),
     line.unit === 'line' ? null : h('span', {class: 'note'}, ` (its ${line.unit})`),
-    sites.slice(0, MOST_LINKS).map((site) => [' ', siteLink(site)]),
+    line.sites.filter((id) => report.rowOfId.has(id)).slice(0, MOST_LINKS).map((id) => [' ', siteLink(id)]),
   ];
 }
 
@@ -43,14 +35,13 @@ function whyCell(line) {
   return [line.why, line.why && odds ? '; ' : '', odds, line.holder ? [h('br'), `kept by ${line.holder}`] : null];
 }
 
-function ledgerTable(report, one, most) {
-  const {ledger, amount} = one;
+function ledgerTable(report, {caption, ledger, amount}, most) {
   const shown = ledger.lines.slice(0, most);
   const rows = shown.map((line) => [lineCell(report, line), amount(line.bytes), amount(line.bytes_per_step), whyCell(line)]);
   const others = ledger.lines.length - shown.length + ledger.other_lines;
   const rest = ledger.bytes - shown.reduce((sum, line) => sum + line.bytes, 0);
   if (others > 0) rows.push([format.plural(others, 'other line', 'other lines'), amount(rest), '', '']);
-  return table(captionOf(one), [{label: 'line', class: 'place'}, {label: 'grew by', number: true}, {label: 'per step', number: true}, {label: 'why'}], rows);
+  return table(caption, [{label: 'line', class: 'place'}, {label: 'grew by', number: true}, {label: 'per step', number: true}, {label: 'why'}], rows);
 }
 
 // `most`: how many lines of each are shown; `more`: a link to the others.

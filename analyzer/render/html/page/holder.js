@@ -4,7 +4,8 @@
 import {cellBar, table} from './bars.js';
 import {h} from './dom.js';
 import * as format from './format.js';
-import {figures, isLeak} from './leaks.js';
+import {figures} from './pieces.js';
+import {isLeakVerdict} from './verdicts.js';
 
 // When a walk was made: "step 48 (3.1 s)".
 export const walkTime = (step, seconds) => (step === null ? format.seconds(seconds) : `step ${format.count(step)} (${format.seconds(seconds)})`);
@@ -23,10 +24,8 @@ function growthOf(holder) {
 }
 
 // null where no walk looked at the site.
-export function holderBlock(site) {
-  const {holder} = site;
+export function holderBlock({holder, verdict}) {
   if (!holder) return null;
-  const whose = isLeak(site) ? "the leak's " : '';
   return h(
     'section',
     {class: 'holder'},
@@ -35,7 +34,7 @@ export function holderBlock(site) {
     h('p', {class: 'why'}, 'Kept by ', holder.explanation, '.'),
     holder.hint ? h('p', {class: 'fix'}, h('b', null, 'Fix: '), holder.hint, '.') : null,
     figures([
-      ['explains', holder.path ? `${format.percent(holder.share)} of ${whose}${format.bytes(holder.walked_bytes)}` : ''],
+      ['explains', holder.path ? `${format.percent(holder.share)} of ${isLeakVerdict(verdict) ? "the leak's " : ''}${format.bytes(holder.walked_bytes)}` : ''],
       ['entries', growthOf(holder)],
       ['not found by the walk', holder.not_seen_bytes ? `${format.bytes(holder.not_seen_bytes)} in ${format.plural(holder.not_seen_objects, 'block', 'blocks')}` : ''],
       ['seen by walk', `${format.count(holder.walk)}, at ${walkTime(holder.step, holder.seconds)}${holder.complete ? '' : '; it stopped early'}`],

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who holds the memory of a device: what walks through Python's objects found, by category, module, graph node and shape.
 
-import {cellBar, shareBar, table} from './bars.js';
+import {cellBar, numbers, shareBar, table} from './bars.js';
 import {categoryColor} from './colors.js';
 import {h} from './dom.js';
 import * as format from './format.js';
 import {walkTime} from './holder.js';
 import {moduleFigure} from './modules.js';
-import * as state from './state.js';
+import {deviceChoice} from './pieces.js';
 
 const MOST_WALKS = 200;
 const MOST_PARTS = 12;
@@ -18,17 +18,17 @@ const MOMENTS = {growth: 'live memory kept growing', out_of_memory: 'an allocati
 export const hasHolders = (report) => report.walks.length > 0 || report.runsPython();
 
 // Whether a walk found what holds these bytes.
-export function sourceBadge(source) {
+function sourceBadge(source) {
   return source === 'walk' ? h('span', {class: 'badge good'}, 'seen') : h('span', {class: 'badge unsure'}, 'inferred');
 }
 
 function categories(held) {
   const whole = held.categories.reduce((sum, one) => sum + one.bytes, 0);
-  const rows = held.categories.map((one) => [format.category(one.name), sourceBadge(one.source), [format.bytes(one.bytes), cellBar(one.bytes / whole)], format.percent(one.bytes / whole), format.count(one.objects)]);
+  const rows = held.categories.map((one) => [format.words(one.name), sourceBadge(one.source), [format.bytes(one.bytes), cellBar(one.bytes / whole)], format.percent(one.bytes / whole), format.count(one.objects)]);
   return [
     h('h2', null, 'What it is for'),
-    shareBar(held.categories.map((one) => ({label: `${format.category(one.name)}${one.source === 'walk' ? '' : ' (inferred)'}`, bytes: one.bytes, color: categoryColor(one.name), faint: one.source !== 'walk'})), whole, 'categories at the walk'),
-    table('By category', [{label: 'category', class: 'place'}, {label: 'source'}, {label: 'bytes', number: true}, {label: 'share', number: true}, {label: 'blocks', number: true}], rows),
+    shareBar(held.categories.map((one) => ({label: `${format.words(one.name)}${one.source === 'walk' ? '' : ' (inferred)'}`, bytes: one.bytes, color: categoryColor(one.name), faint: one.source !== 'walk'})), whole, 'categories at the walk'),
+    table('By category', [{label: 'category', class: 'place'}, {label: 'source'}, ...numbers(['bytes', 'share', 'blocks'])], rows),
     h('p', {class: 'note'}, held.categories.some((one) => one.source !== 'walk') ? 'Seen: the walk found the objects that hold these blocks. Inferred: it did not; the category is that of their call stacks.' : 'Seen: the walk found the objects that hold these blocks.'),
   ];
 }
@@ -54,7 +54,6 @@ function walksTable(report) {
     number = i > 0 && walks[i - 1].pid === walk.pid ? number + 1 : 1;
     return [...(several ? [String(walk.pid)] : []), format.count(number), h('span', {class: 'whole'}, walkTime(walk.step, walk.seconds)), MOMENTS[walk.moment] ?? walk.moment, format.seconds(walk.duration_s), format.count(walk.objects), format.count(walk.blocks), walk.stopped === null ? 'yes' : `stopped early: ${walk.stopped}`];
   });
-  const numbers = (labels) => labels.map((label) => ({label, number: true}));
   return [
     h('h2', null, 'The walks'),
     table('', [...(several ? numbers(['process']) : []), ...numbers(['walk']), {label: 'when'}, {label: 'why'}, ...numbers(['took', 'objects', 'blocks found']), {label: 'complete'}], rows),
@@ -67,7 +66,7 @@ export function holdersView(report, shown) {
   if (!report.walks.length) {
     return h('p', {class: 'note'}, 'To see which Python objects hold the memory, run the job again with ', h('code', null, 'vramtrack run --holders -- COMMAND'), '.');
   }
-  const devices = report.devices.filter((one) => one.held);
+  const devices = report.devices.filter((one) => one.held).map((one) => ({...one, device: one.index}));
   if (!devices.length) return [h('p', {class: 'note'}, 'The walks found no memory of a device.'), walksTable(report)];
   const device = devices.find((one) => String(one.index) === shown.device) ?? devices[0];
   const {held} = device;
@@ -77,7 +76,7 @@ export function holdersView(report, shown) {
     h(
       'div',
       {class: 'controls'},
-      devices.length > 1 ? h('label', null, 'memory of ', h('select', {onchange: (event) => state.change({device: event.target.value, module: null})}, devices.map((one) => h('option', {value: String(one.index), selected: one === device}, format.device(one.index))))) : h('span', null, format.device(device.index)),
+      deviceChoice(devices, device, {module: null}),
       h('span', null, `as walk ${format.count(held.walk)} saw it, at `, h('strong', null, walkTime(held.step, held.seconds))),
       held.complete ? null : h('span', {class: 'badge unsure'}, 'stopped early: there may be other holders'),
     ),

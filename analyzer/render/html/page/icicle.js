@@ -2,7 +2,7 @@
 // A tree of calls as an icicle: callers above, callees below, as wide as the bytes that they lead to. On one canvas.
 
 import {say} from './bar.js';
-import {color, h} from './dom.js';
+import {color, h, swatch} from './dom.js';
 import {hash} from './flame_tree.js';
 import * as format from './format.js';
 import {hideTip, showTip} from './tip.js';
@@ -17,7 +17,7 @@ const CALLS = {
   one: 'call stack',
   several: 'call stacks',
   files: true,
-  legend: [['tone-1', 'code of the job, one tone a file'], ['tone-0', 'libraries'], ['leak-edge', 'all of it leaks']],
+  legend: [['files', 'code of the job, one tone a file'], ['tone-0', 'libraries'], ['leak-edge', 'all of it leaks']],
 };
 
 // `nodes`: those of treeOf (flame_tree.js). `zoomed`: the node that fills the width, or -1. `onZoom(node)`, `onOpen(node)`:
@@ -209,5 +209,5 @@ function mix(from, to, share) {
 // What the colours of the boxes mean.
 export function icicleLegend({joined, query, words = CALLS}) {
   const entries = joined ? [['more', 'more than before'], ['less', 'less than before'], ['tone-0', 'the same']] : words.legend;
-  return h('ul', {class: 'legend flame-legend'}, [...entries, ...(query ? [['mark', 'found by the search']] : [])].map(([name, text]) => h('li', null, h('span', {class: `swatch swatch-${name}`}), text)));
+  return h('ul', {class: 'legend flame-legend'}, [...entries, ...(query ? [['mark', 'found by the search']] : [])].map(([name, text]) => h('li', null, swatch(name), text)));
 }

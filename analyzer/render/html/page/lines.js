@@ -14,7 +14,7 @@ function leaderOf(report, row) {
 }
 
 // `key` tells lines apart; `row` is the site that names the line.
-export function lineOf(report, row) {
+function lineOf(report, row) {
   const named = leaderOf(report, row);
   const leak = isLeakVerdict(report.siteField.verdict(named));
   const place = report.place(named);
@@ -34,8 +34,6 @@ export function byLine(report, samples) {
   }
   return [...lines.values()];
 }
-
-export const lineText = ({place}) => `${place.location}${place.function ? `  ${place.function}` : ''}`;
 
 // The last part of the path is enough where room is short.
 export function shortLineText({place}) {

@@ -11,13 +11,13 @@ import {hasHolders, holdersView} from './holders.js';
 import {leaksView} from './leaks.js';
 import {remember} from './kept.js';
 import {follow} from './live.js';
-import {oomAnswer} from './oom.js';
 import {peakView} from './peak.js';
 import {ranksView} from './ranks.js';
 import {showFound} from './search.js';
 import {sitesView} from './sites.js';
 import * as state from './state.js';
 import {summaryView} from './summary.js';
+import {setTheme, theme, toggleTheme, useStoredTheme} from './theme.js';
 import {timelineView} from './timeline.js';
 import {traceView} from './trace.js';
 
@@ -52,11 +52,10 @@ function setUp(report) {
   );
   const panels = views.map((view) => h('section', {class: 'view', role: 'tabpanel', id: `view-${view.name}`, 'aria-labelledby': `tab-${view.name}`, hidden: true}));
   const search = h('input', {type: 'search', placeholder: 'function, file, category', 'aria-label': 'search all sites: text or a regular expression', title: 'key /'});
-  const theme = h('button', {type: 'button', class: 'theme', 'aria-label': 'dark or light', title: 'dark or light', onclick: () => toggleTheme()}, '◐');
+  const themeButton = h('button', {type: 'button', class: 'theme', 'aria-label': 'dark or light', title: 'dark or light', onclick: () => (toggleTheme(), redraw())}, '◐');
   const found = h('output', {class: 'note found-count'});
   const detail = h('aside', {class: 'detail', 'aria-label': 'one site', hidden: true});
-  completeAnswer(report, page);
-  page.append(h('nav', {class: 'tabs', 'aria-label': 'views'}, h('div', {role: 'tablist'}, tabs), h('div', {class: 'search'}, search, found), theme), ...panels, detail, barElement());
+  page.append(h('nav', {class: 'tabs', 'aria-label': 'views'}, h('div', {role: 'tablist'}, tabs), h('div', {class: 'search'}, search, found), themeButton), ...panels, detail, barElement());
 
   let timer = 0;
   search.addEventListener('input', () => {
@@ -138,7 +137,6 @@ function setUp(report) {
     nav.before(...answer);
     if (next) {
       report = next;
-      completeAnswer(report, page);
       for (const key of drawn.keys()) renewed.add(key);
       drawn.clear();
       show(state.read());
@@ -149,20 +147,14 @@ function setUp(report) {
   };
 }
 
-// The answer is in the page before scripts run; by which line the memory was held is found here.
-function completeAnswer(report, page) {
-  if (!report.oom.length) return;
-  page.querySelector('.answer h1')?.after(h('p', {class: 'held'}, oomAnswer(report, report.oom[report.oom.length - 1]), '.'));
-}
-
 // On paper the page is light, as wide as a style sheet says, and has all views.
 function preparePrinting(page, showAll, showOne) {
   const root = document.documentElement;
   let opened = [];
-  let theme;
+  let before;
   addEventListener('beforeprint', () => {
-    theme = root.dataset.theme;
-    root.dataset.theme = 'light';
+    before = theme();
+    setTheme('light');
     root.dataset.printing = 'true';
     redraw();
     showAll();
@@ -177,8 +169,7 @@ function preparePrinting(page, showAll, showOne) {
   addEventListener('afterprint', () => {
     for (const finding of opened) finding.open = false;
     delete root.dataset.printing;
-    if (theme) root.dataset.theme = theme;
-    else delete root.dataset.theme;
+    setTheme(before);
     redraw();
     showOne();
     fit();
@@ -189,28 +180,6 @@ function fit() {
   fitCharts();
   redrawIcicles();
   dispatchEvent(new Event('resize'));
-}
-
-const THEME = 'vramtrack-theme';
-
-function storedTheme() {
-  try {
-    return localStorage.getItem(THEME);
-  } catch {
-    return null;  // a page that was opened as a file may have no storage
-  }
-}
-
-function toggleTheme() {
-  const root = document.documentElement;
-  const dark = root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
-  root.dataset.theme = dark ? 'light' : 'dark';
-  try {
-    localStorage.setItem(THEME, root.dataset.theme);
-  } catch {
-    // then it holds for this time only
-  }
-  redraw();
 }
 
 function redraw() {
@@ -235,9 +204,7 @@ function followJob(page) {
 }
 
 async function start() {
-  const theme = storedTheme();
-  if (theme) document.documentElement.dataset.theme = theme;
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
+  useStoredTheme(redraw);
   const page = document.getElementById('report');
   if (document.body.dataset.live) return followJob(page);
   try {

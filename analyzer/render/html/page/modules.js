@@ -16,7 +16,7 @@ const BOXES = {
   one: 'block',
   several: 'blocks',
   files: false,
-  legend: [...Object.entries(TONES).map(([name, tone]) => [tone, format.category(name)]), ['tone-0', 'modules, and what the walk did not find']],
+  legend: [...Object.entries(TONES).map(([name, tone]) => [tone, format.words(name)]), ['tone-0', 'modules, and what the walk did not find']],
 };
 
 // A box for each name; `tone`: of the last one.
@@ -28,7 +28,7 @@ function boxes(names, tone) {
 }
 
 function sampleOf(part) {
-  const category = format.category(part.category);
+  const category = format.words(part.category);
   const sample = (names, tone) => ({path: boxes(names, tone), bytes: part.bytes, site: null, sites: part.objects, leak: false});
   if (part.source !== 'walk') return sample([NOT_FOUND, category], 'tone-0');
   const tone = TONES[part.category] ?? 'tone-0';

@@ -3,9 +3,9 @@
 
 import {cellBar} from './bars.js';
 import {categoryColor} from './colors.js';
-import {h} from './dom.js';
+import {h, swatch} from './dom.js';
 import * as format from './format.js';
-import {badge, siteLink} from './leaks.js';
+import {badge, deviceKey, placeText, siteLink, viewLink} from './pieces.js';
 import {markedFrame, stackList} from './stack.js';
 import * as state from './state.js';
 import {linesOf} from './timeline_series.js';
@@ -20,7 +20,7 @@ function stackItem(report, site, bin, open) {
   if (row === undefined) return h('p', null, bytes, ` in site ${site.id}, which this page does not list`);
   const innermost = report.frameText(row, report.stackOfSite[row] < 0 ? -1 : 0);
   const show = (details) => details.childElementCount === 1 && details.append(stackList(report, report.frames(row), markedFrame(report, row)));
-  const details = h('details', {class: 'stack-of', open, ontoggle: (event) => event.currentTarget.open && show(event.currentTarget)}, h('summary', null, bytes, ' ', h('code', null, innermost.location), ' ', siteLink(report.site(row))));
+  const details = h('details', {class: 'stack-of', open, ontoggle: (event) => event.currentTarget.open && show(event.currentTarget)}, h('summary', null, bytes, ' ', h('code', null, innermost.location), ' ', siteLink(site.id)));
   if (open) show(details);
   return details;
 }
@@ -43,7 +43,7 @@ function lineItem(report, line, bytes, whole, bin, open) {
       null,
       line.leak ? badge('leak') : h('span', {class: 'rank'}),
       h('span'),
-      h('span', {class: 'place'}, h('code', {class: 'location'}, line.place.location), line.place.function ? h('span', {class: 'function'}, line.place.function) : null),
+      h('span', {class: 'place'}, placeText(line.place)),
       h('span', {class: 'measure'}, h('strong', null, format.bytes(bytes)), h('small', null, `${format.percent(bytes / whole)}, ${format.plural(sites.length, 'call stack', 'call stacks')}`)),
       cellBar(bytes / whole, line.leak ? 'alarm' : 'live'),
     ),
@@ -65,17 +65,17 @@ export function pickedBand(report, timeline, by, key, bin, moment) {
   const whole = by === 'category' && key ? (composition.categories[key]?.[bin] ?? 0) : by === 'line' && chosen.length === 1 && key ? lines.reduce((sum, one) => sum + one.bytes, 0) : timeline.live.high[bin];
   if (!whole) return null;
   const left = whole - lines.reduce((sum, one) => sum + one.bytes, 0);
-  const name = by === 'category' && key ? format.category(key) : chosen.length === 1 && key ? chosen[0].place.location : 'all live memory';
+  const name = by === 'category' && key ? format.words(key) : chosen.length === 1 && key ? chosen[0].place.location : 'all live memory';
   return h(
     'section',
     {class: 'picked', 'aria-live': 'polite'},
     h(
       'h2',
       null,
-      by === 'category' && key ? h('span', {class: `swatch swatch-${categoryColor(key)}`}) : null,
+      by === 'category' && key ? swatch(categoryColor(key)) : null,
       `${name} at the highest moment of ${moment}: ${format.bytes(whole)}`,
       ' ',
-      h('a', {class: 'more', href: `#${new URLSearchParams({view: 'flame', device: String(timeline.device ?? 'host'), at: String(timeline.position[bin])})}`}, 'flame graph of this moment'),
+      viewLink('flame graph of this moment', 'flame', {device: deviceKey(timeline), at: String(timeline.position[bin])}),
       ' ',
       h('button', {type: 'button', class: 'close-picked', 'aria-label': 'close', onclick: () => state.change({band: null, at: null}, {replace: true})}, '×'),
     ),

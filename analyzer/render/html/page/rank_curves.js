@@ -3,14 +3,13 @@
 
 import {say} from './bar.js';
 import {keepDrawn, positionName, tableTwin, withOpacity} from './chart.js';
-import {append, color, fill, h} from './dom.js';
+import {append, color, fill, h, swatch} from './dom.js';
 import * as format from './format.js';
 import {binWidth} from './timeline_series.js';
 
 const SHOWN_AT_ONCE = 18;
 const WORDS = {differs: 'differs', alike: '', highest: 'high peak', median: 'median peak', least: 'least peak'};
 
-export const rankName = (rank) => (rank.rank === null ? `process ${rank.pid}` : `rank ${rank.rank}`);
 export const rankKey = (rank) => (rank.rank === null ? `p${rank.pid}` : String(rank.rank));
 
 const highest = (values) => values.reduce((a, b) => Math.max(a, b), 0);
@@ -90,21 +89,20 @@ function figures({curve}, name) {
   return tableTwin(curve.unit, curve.position, series.map(([label, values]) => ({label, values})), `${name} as a table`);
 }
 
-// `told(rank)`: in words how it is unlike the others, empty if it is not. `onSelect(rank)`: it was clicked, or Enter pressed
+// `ranks`: those of the report, each with its `name`, and with `why`, how it is unlike the others. `onSelect(rank)`: it was clicked, or Enter pressed
 // on it. Null where there is nothing to draw; otherwise the element, with `select(rank)`.
-export function rankCurves(report, told, onSelect) {
-  const shown = report.ranks.filter((rank) => rank.curve).sort((a, b) => a.curve.order - b.curve.order);
+export function rankCurves(ranks, onSelect) {
+  const shown = ranks.filter((rank) => rank.curve).sort((a, b) => a.curve.order - b.curve.order);
   if (!shown.length) return null;
   const scale = scaleOf(shown.map((rank) => rank.curve));
   const usual = shown.find((rank) => rank.curve.as === 'median');
-  const title = report.ranks.some((rank) => rank.rank !== null) ? 'ranks' : 'processes';
+  const title = ranks.some((rank) => rank.rank !== null) ? 'ranks' : 'processes';
   const twin = h('div');
   const options = [];
 
-  const nameOf = (rank) => (rank.devices.length > 1 ? `${rankName(rank)}, device ${rank.curve.device}` : rankName(rank));
+  const nameOf = (rank) => (rank.devices.length > 1 ? `${rank.name}, device ${rank.curve.device}` : rank.name);
   const inWords = (rank) => {
-    const why = told(rank);
-    return `${nameOf(rank)}: ${why ? `differs: ${why}` : WORDS[rank.curve.as] || 'like the others'}; live ${format.bytes(rank.curve.live.high[0])} at first, ${format.bytes(highest(rank.curve.live.high))} at most, ${format.bytes(rank.curve.live.high[rank.curve.live.high.length - 1])} in the end`;
+    return `${nameOf(rank)}: ${rank.why ? `differs: ${rank.why}` : WORDS[rank.curve.as] || 'like the others'}; live ${format.bytes(rank.curve.live.high[0])} at first, ${format.bytes(highest(rank.curve.live.high))} at most, ${format.bytes(rank.curve.live.high[rank.curve.live.high.length - 1])} in the end`;
   };
   const tellAt = (event, rank) => {
     const {curve} = rank;
@@ -126,7 +124,7 @@ export function rankCurves(report, told, onSelect) {
       canvas,
       h('strong', null, nameOf(rank)),
       WORDS[rank.curve.as] ? h('span', {class: 'as'}, WORDS[rank.curve.as]) : null,
-      h('small', null, told(rank)),
+      h('small', null, rank.why),
     );
     const draw = () => paint(canvas, rank, usual, scale);
     keepDrawn(canvas, draw);
@@ -169,14 +167,14 @@ export function rankCurves(report, told, onSelect) {
     'figure',
     null,
     h('h2', null, `Memory of the ${title}, on one scale`),
-    h('p', {class: 'note'}, chosen(report.ranks, shown), `From 0 to ${format.bytes(scale.most)}, over ${spans}.`),
+    h('p', {class: 'note'}, chosen(ranks, shown), `From 0 to ${format.bytes(scale.most)}, over ${spans}.`),
     list,
     more,
     h(
       'ul',
       {class: 'legend'},
-      [['live', 'live, lowest to highest'], ...(shown.some((rank) => rank.curve.as === 'differs') ? [['alarm', 'the same, where it differs']] : []), ['reserved', 'reserved']].map(([name, label]) => h('li', {class: 'share-name'}, h('span', {class: `swatch swatch-${name}`}), label)),
-      usual ? h('li', {class: 'share-name'}, h('span', {class: 'swatch swatch-dotted'}), `dotted: live of ${nameOf(usual)}, which has the median peak`) : null,
+      [['live', 'live, lowest to highest'], ...(shown.some((rank) => rank.curve.as === 'differs') ? [['alarm', 'the same, where it differs']] : []), ['reserved', 'reserved']].map(([name, label]) => h('li', {class: 'share-name'}, swatch(name), label)),
+      usual ? h('li', {class: 'share-name'}, swatch('dotted'), `dotted: live of ${nameOf(usual)}, which has the median peak`) : null,
     ),
     twin,
   );

@@ -4,7 +4,7 @@
 
 import {say} from './bar.js';
 import {categoryColor} from './colors.js';
-import {color, h} from './dom.js';
+import {color, h, swatch} from './dom.js';
 import * as format from './format.js';
 
 const ROW = 18;
@@ -95,7 +95,7 @@ export function segmentMap(report, map, onOpen) {
     if (!segment) return;
     const whole = `segment of ${format.bytes(segment.bytes)}, ${format.bytes(segment.live)} live in ${format.plural(segment.blocks, 'block', 'blocks')}`;
     if (block >= 0) {
-      say(`${format.bytes(bytes[block])} ${format.category(category[block])}: ${nameOf(block)}; in a ${whole}${block === segment.first + segment.pinnedBy && segment.live < segment.bytes ? '; the last to go, it pins what is free' : ''}`);
+      say(`${format.bytes(bytes[block])} ${format.words(category[block])}: ${nameOf(block)}; in a ${whole}${block === segment.first + segment.pinnedBy && segment.live < segment.bytes ? '; the last to go, it pins what is free' : ''}`);
     } else {
       say(segment.blocks === 0 ? `free: a ${whole}; it can be released` : `free, pinned by ${nameOf(segment.first + segment.pinnedBy)}: a ${whole}`);
     }
@@ -119,7 +119,7 @@ export function segmentMap(report, map, onOpen) {
     null,
     h('div', {class: 'controls'}, h('label', null, 'segments ', order), h('span', {class: 'note'}, `${format.plural(segments.length, 'segment', 'segments')}, ${format.plural(bytes.length, 'block', 'blocks')}${map.other_segments ? `; ${format.count(map.other_segments)} smaller ones of ${format.bytes(map.other_bytes)} are left out` : ''}`)),
     room,
-    h('ul', {class: 'legend'}, used.map((name) => h('li', {class: 'share-name'}, h('span', {class: `swatch swatch-${categoryColor(name)}`}), format.category(name))), h('li', {class: 'share-name'}, h('span', {class: 'swatch swatch-free'}), 'free, can be released'), h('li', {class: 'share-name'}, h('span', {class: 'swatch swatch-pinned'}), 'free, pinned'), h('li', {class: 'share-name'}, h('span', {class: 'swatch swatch-pin'}), 'the last live block, which pins it')),
+    h('ul', {class: 'legend'}, used.map((name) => h('li', {class: 'share-name'}, swatch(categoryColor(name)), format.words(name))), h('li', {class: 'share-name'}, swatch('free'), 'free, can be released'), h('li', {class: 'share-name'}, swatch('pinned'), 'free, pinned'), h('li', {class: 'share-name'}, swatch('pin'), 'the last live block, which pins it')),
   );
 }
 

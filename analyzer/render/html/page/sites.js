@@ -4,8 +4,8 @@
 import {patternOf} from './data.js';
 import {h} from './dom.js';
 import * as format from './format.js';
-import {badge} from './leaks.js';
 import {byLine, isSegment} from './lines.js';
+import {badge, choice} from './pieces.js';
 import * as state from './state.js';
 import {worstOf} from './verdicts.js';
 import {virtualRows} from './virtual_rows.js';
@@ -31,7 +31,7 @@ const COLUMNS = [
   {name: 'allocations', label: 'allocations', show: format.count, value: sumOf('allocations')},
   {name: 'bytes_allocated', label: 'allocated', show: format.bytes, value: sumOf('bytes_allocated')},
   {name: 'peak_without_site', label: 'peak without it', show: (value) => (value < 0 ? '' : format.bytes(value)), value: peakWithout},
-  {name: 'category', label: 'category', text: true, value: commonOf((report, row) => format.category(report.siteField.category(row)))},
+  {name: 'category', label: 'category', text: true, value: commonOf((report, row) => format.words(report.siteField.category(row)))},
   {name: 'kind', label: 'kind', text: true, value: commonOf((report, row) => `${report.siteField.level(row)} ${report.siteField.kind(row)}`)},
   {name: 'device', label: 'device', text: true, value: commonOf((report, row) => format.device(report.siteField.device(row)))},
 ];
@@ -144,9 +144,9 @@ export function sitesView(report, shown) {
     h(
       'div',
       {class: 'controls'},
-      segments ? h('div', {class: 'choice', role: 'group', 'aria-label': 'what is listed'}, Object.entries(KINDS).map(([name, label]) => h('button', {type: 'button', 'aria-pressed': String(name === kind), onclick: () => state.change({kind: name === 'blocks' ? null : name, verdict: null, category: null}, {replace: true})}, label))) : null,
-      filter('verdict', 'verdict', values(report, 'verdict'), shown, format.verdict),
-      filter('category', 'category', values(report, 'category'), shown, format.category),
+      segments ? choice('what is listed', Object.entries(KINDS), kind, (name) => state.change({kind: name === 'blocks' ? null : name, verdict: null, category: null}, {replace: true})) : null,
+      filter('verdict', 'verdict', values(report, 'verdict'), shown, format.words),
+      filter('category', 'category', values(report, 'category'), shown, format.words),
       filter('sitedevice', 'device', values(report, 'device').map((one) => String(one ?? 'host')), shown, text),
     ),
     h('p', {class: 'note', role: 'status'}, `${format.plural(lines.length, 'line', 'lines')} with ${format.plural(count, 'site', 'sites')}${shown.q ? ` that match “${shown.q}”` : ''}${segments && kind === 'blocks' ? `; ${format.plural(segments, 'site', 'sites')} of segments are listed apart` : ''}. ${report.siteCount < all ? `This page lists ${format.count(report.siteCount)} of all ${format.count(all)} sites: leaks, and those that hold most at the peak.` : `The report has ${format.plural(all, 'site', 'sites')}.`}`),

@@ -6,7 +6,7 @@ import {sourceBlock, sourceOf} from './source.js';
 import {isLeakVerdict} from './verdicts.js';
 
 // As tracebacks of other tools have it: one frame a line, the most recent call first.
-export function stackText(frames) {
+function stackText(frames) {
   return frames.map((frame, i) => `#${i} ${frame.function || '??'} at ${frame.file ? `${frame.file}${frame.line ? `:${frame.line}` : ''}` : frame.location}`).join('\n') + '\n';
 }
 

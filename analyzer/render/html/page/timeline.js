@@ -6,13 +6,12 @@ import {legend, makeChart, positionName, tableTwin} from './chart.js';
 import {fill, h} from './dom.js';
 import * as format from './format.js';
 import {pickedBand} from './picked.js';
+import {choice, deviceChoice, deviceKey} from './pieces.js';
 import * as state from './state.js';
 import {binAt, binWidth, categoriesOf, compositionSeries, marksOf, timelineCurves} from './timeline_series.js';
 import {zoomControls} from './zoom_controls.js';
 
 const BY = {category: 'by category', line: 'by line', total: 'in all'};
-
-const deviceKey = (one) => String(one.device ?? 'host');
 
 export function timelineView(report, shown) {
   if (!report.timeline.length) return h('p', {class: 'note'}, 'The trace has no timeline: nothing was allocated.');
@@ -52,8 +51,8 @@ export function timelineView(report, shown) {
     h(
       'div',
       {class: 'controls'},
-      report.timeline.length > 1 ? h('label', null, 'memory of ', h('select', {onchange: (event) => state.change({device: event.target.value, from: null, to: null, band: null, at: null})}, report.timeline.map((one) => h('option', {value: deviceKey(one), selected: one === timeline}, format.device(one.device))))) : h('span', null, format.device(timeline.device)),
-      h('div', {class: 'choice', role: 'group', 'aria-label': 'what is shown'}, Object.entries(BY).map(([name, label]) => h('button', {type: 'button', 'aria-pressed': String(name === by), onclick: () => state.change({by: name, band: null}, {replace: true})}, label))),
+      deviceChoice(report.timeline, timeline, {from: null, to: null, band: null, at: null}),
+      choice('what is shown', Object.entries(BY), by, (name) => state.change({by: name, band: null}, {replace: true})),
       controls.element,
       device && device.name ? h('span', {class: 'note'}, `${device.name}${device.total_bytes ? `, ${format.bytes(device.total_bytes)}` : ''}`) : null,
     ),

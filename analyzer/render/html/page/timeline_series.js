@@ -64,7 +64,7 @@ export function compositionSeries(report, composition, by, order) {
     const parts = lines.map((line, i) => ({key: line.key, label: shortLineText(line), values: line.values, color: colors[i]}));
     return stacked([...parts, {key: 'others', label: 'all other lines', values: others, color: 'rest'}]);
   }
-  const parts = Object.entries(composition.categories).map(([name, values]) => ({key: name, name, label: format.category(name), values, color: categoryColor(name)}));
+  const parts = Object.entries(composition.categories).map(([name, values]) => ({key: name, name, label: format.words(name), values, color: categoryColor(name)}));
   return stacked(parts.sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name)));
 }
 

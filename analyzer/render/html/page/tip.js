@@ -2,7 +2,7 @@
 // The box at the pointer: what is there, and the values, largest first. For the keyboard and for screen readers the same is
 // in the bar at the bottom.
 
-import {fill, h} from './dom.js';
+import {fill, h, swatch} from './dom.js';
 
 const box = h('div', {class: 'tip', 'aria-hidden': 'true', hidden: true});
 const GAP = 14;  // pixels from the pointer
@@ -14,7 +14,7 @@ export function showTip(x, y, title, rows, notes = []) {
   fill(
     box,
     h('strong', null, title),
-    rows.slice(0, MOST_ROWS).map((row) => h('div', {class: row.strong ? 'tip-row strong' : 'tip-row'}, h('span', {class: `swatch swatch-${row.color ?? 'none'}`}), h('span', null, row.label), h('span', {class: 'number'}, row.value))),
+    rows.slice(0, MOST_ROWS).map((row) => h('div', {class: row.strong ? 'tip-row strong' : 'tip-row'}, swatch(row.color ?? 'none'), h('span', null, row.label), h('span', {class: 'number'}, row.value))),
     rows.length > MOST_ROWS ? h('div', {class: 'note'}, `and ${rows.length - MOST_ROWS} more`) : null,
     notes.map((note) => h('div', {class: 'note'}, note)),
   );

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which verdicts are leaks, and which need no attention.
+// How a verdict is to be taken: bad, unsure or good. The data of each page say so.
 
-const LEAKS = new Set(['leak', 'accelerating_leak', 'growing_buffer', 'minor_leak']);
-const FINE = new Set(['steady', 'one_time']);
+const TONES = ['bad', 'unsure', 'good'];  // the one that needs attention most first
+const tones = {};
 
-export const isLeakVerdict = (verdict) => LEAKS.has(verdict);
-export const isFine = (verdict) => FINE.has(verdict);
+export const learnTones = (learned) => Object.assign(tones, learned);
+export const toneOf = (verdict) => tones[verdict];
+export const isLeakVerdict = (verdict) => tones[verdict] === 'bad';
 
 // The one of several that needs attention most; of those that need as much, the most frequent.
 export function worstOf(verdicts) {
-  const rank = (verdict) => (LEAKS.has(verdict) ? 2 : FINE.has(verdict) ? 0 : 1);
   const counts = new Map();
   for (const verdict of verdicts) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
-  return [...counts].sort(([a, m], [b, n]) => rank(b) - rank(a) || n - m || (a < b ? -1 : 1))[0][0];
+  return [...counts].sort(([a, m], [b, n]) => TONES.indexOf(tones[a]) - TONES.indexOf(tones[b]) || n - m || (a < b ? -1 : 1))[0][0];
 }

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The answer of a report in words, without a layout.
-#ifndef ANALYZER_RENDER_TEXT_ANSWER_WORDS_H_
-#define ANALYZER_RENDER_TEXT_ANSWER_WORDS_H_
+#ifndef ANALYZER_RENDER_WORDS_ANSWER_WORDS_H_
+#define ANALYZER_RENDER_WORDS_ANSWER_WORDS_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -27,8 +25,12 @@ struct LeakAtPlace {
 // Returns the leaks, worst first. The report must outlive them.
 std::vector<LeakAtPlace> LeaksByPlace(const Report& report);
 
-// Returns "LEAK", "MINOR LEAK" or "ACCELERATING LEAK".
-std::string LeakTitle(const ReportSite& site);
+// What stays behind per unit of the rate: of the whole leak if the site leads one, otherwise of the site.
+struct LeakFigures {
+  double bytes, ci_low, ci_high, objects;
+};
+LeakFigures FiguresOf(const ReportSite& site);
+
 // Returns a rate such as "768 KiB per step": that of the whole leak if the site leads one, otherwise that of the site.
 // In a job with several ranks it can be the mean of the ranks: "768 KiB per step and rank".
 std::string LeakRate(const ReportSite& site);
@@ -63,10 +65,12 @@ std::vector<std::string> DeviceChanges(const Report& report);
 // Returns why there is no answer, one sentence each: the suspect first.
 std::vector<std::string> NotEnoughWords(const Report& report);
 
-// Returns what is said of a line that grew: "leak", "fills, slowing or full", "may leak".
-const char* GrowthWord(Verdict verdict);
-// Returns "grew by 240 MiB in 120 steps: 236 MiB server.py:12 in put (leak), 4.00 MiB cache.py:8 (fills, slowing or
-// full)", with at most `most` lines. `bytes`: false for handles.
+// Returns "grew by 240 MiB in 120 steps". `bytes`: false for handles.
+std::string GrewBy(const ReportGrowthLedger& ledger, bool bytes);
+// Returns where it was at its first and at its last moment: "12.0 MiB at step 5, 252 MiB at step 125".
+std::string FromTo(const ReportGrowthLedger& ledger, bool bytes);
+// Returns the same with its lines: "grew by 240 MiB in 120 steps: 236 MiB server.py:12 in put (leak), 4.00 MiB
+// cache.py:8 (fills, slowing or full)", with at most `most` lines.
 std::string WhoGrew(const ReportGrowthLedger& ledger, bool bytes, size_t most);
 
 // Returns the name of a category in words: "optimizer state", "unknown use".
@@ -76,24 +80,9 @@ std::string CategoryText(const std::string& name);
 // of the total, and the category "other", are summed at the end. `categories` holds names and bytes.
 std::string CategoriesText(const std::vector<std::pair<std::string, uint64_t>>& categories);
 
-struct LeakPart {
-  const ReportSite* site = nullptr;
-  const ReportFrame* place =
-      nullptr;  // the frame that distinguishes it from the other sites of its leak; null without frames
-};
-
-// The sites that make up a leak. The report must outlive it.
-class LeakParts {
- public:
-  explicit LeakParts(const Report& report);
-
-  // Returns the parts, largest first, including `leader`. Returns only `leader` if it leads no other site.
-  std::vector<LeakPart> Of(const ReportSite& leader) const;
-
- private:
-  std::unordered_map<std::string_view, std::vector<const ReportSite*>> parts_;  // by the id of the leading site
-};
+// Returns how many steps there are, where they come from and how sure that is.
+std::string StepsText(const ReportSteps& steps);
 
 }  // namespace vramtrack
 
-#endif  // ANALYZER_RENDER_TEXT_ANSWER_WORDS_H_
+#endif  // ANALYZER_RENDER_WORDS_ANSWER_WORDS_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/render/text/answer_words.h"
+#include "analyzer/render/words/answer_words.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@
 #include "analyzer/base/quantity.h"
 #include "analyzer/model/answer.h"
 #include "analyzer/model/notable.h"
-#include "analyzer/model/site_places.h"
+#include "analyzer/render/words/verdict_words.h"
 
 namespace vramtrack {
 namespace {
@@ -35,7 +35,7 @@ bool IsHandle(const ReportSite& site) { return site.level == Level::kHandle; }
 
 // What turns a rate of this site into one per second; none: its rates are per step, or it has no bytes.
 std::optional<double> ToSeconds(const ReportSite& site) {
-  const double rate = site.group ? site.group->rate_bytes_per_step : site.rate_bytes_per_step;
+  const double rate = FiguresOf(site).bytes;
   if (site.rate_unit == RateUnit::kStep || rate <= 0 || site.rate_bytes_per_second <= 0) return std::nullopt;
   return site.rate_bytes_per_second / rate;
 }
@@ -79,6 +79,29 @@ std::string DeviceName(const ReportDevice& device) {
   return details.empty() ? name : absl::StrCat(name, " (", absl::StrJoin(details, ", "), ")");
 }
 
+// An amount of bytes, or of handles.
+std::string GrownText(int64_t grown, bool bytes) {
+  return bytes ? FormatByteCount(static_cast<double>(grown))
+               : Plural(static_cast<uint64_t>(std::abs(grown)), "handle", "handles");
+}
+
+std::string PhasesText(const ReportSteps& steps) {
+  std::vector<std::string> parts;
+  for (const ReportPhase& phase : steps.phases) {
+    if (phase.unit == StepUnit::kNone) continue;
+    const std::string of = phase.unit == StepUnit::kWindow      ? "windows where there are no steps"
+                           : !phase.name.empty()                ? absl::StrCat("'", Printable(phase.name), "'")
+                           : phase.source == StepSource::kMarks ? "steps marked by the job"
+                                                                : absl::StrCat("steps from the ", NameOf(phase.source));
+    parts.push_back(absl::StrCat(FormatCount(phase.count), " ", of, " (", FormatPercent(phase.share), " of the run)"));
+  }
+  std::string text = "phases: " + absl::StrJoin(parts, ", then ");
+  if (const double unjudged = NotableUnjudgedShare(steps); unjudged > 0) {
+    absl::StrAppend(&text, "; ", FormatPercent(unjudged), " of the run could not be judged");
+  }
+  return text;
+}
+
 }  // namespace
 
 std::vector<LeakAtPlace> LeaksByPlace(const Report& report) {
@@ -107,11 +130,12 @@ std::string OnDevices(const LeakAtPlace& leak) {
   return leak.devices == 1 || PerRank(*leak.site) != nullptr ? "" : absl::StrCat(" on ", leak.devices, " devices");
 }
 
-std::string LeakTitle(const ReportSite& site) {
-  if (site.verdict == Verdict::kAcceleratingLeak) return "ACCELERATING LEAK";
-  if (site.verdict == Verdict::kGrowingBuffer) return "GROWING BUFFER";
-  if (site.verdict == Verdict::kMinorLeak) return "MINOR LEAK";
-  return "LEAK";
+LeakFigures FiguresOf(const ReportSite& site) {
+  if (!site.group) {
+    return {site.rate_bytes_per_step, site.rate_ci_low, site.rate_ci_high, site.rate_objects_per_step};
+  }
+  const ReportLeak& leak = *site.group;
+  return {leak.rate_bytes_per_step, leak.rate_ci_low, leak.rate_ci_high, leak.rate_objects_per_step};
 }
 
 std::string OwnRate(const ReportSite& site) { return Rate(site, site.rate_bytes_per_step, site.rate_objects_per_step); }
@@ -149,24 +173,23 @@ std::string LeakRate(const ReportSite& site) {
   if (const ReportAcross::Rate* rate = PerRank(site)) {
     return absl::StrCat(Rate(site, rate->mean, rate->mean), " and ", RankWord(*site.across));
   }
-  if (!site.group) return OwnRate(site);
-  return Rate(site, site.group->rate_bytes_per_step, site.group->rate_objects_per_step);
+  const LeakFigures figures = FiguresOf(site);
+  return Rate(site, figures.bytes, figures.objects);
 }
 
 std::string Certainty(const Report& report, const ReportSite& site) {
+  const LeakFigures whole = FiguresOf(site);
   std::vector<std::string> parts;
   if (!IsHandle(site)) {
     const ReportAcross::Rate* each = PerRank(site);
     const double unit = ToSeconds(site).value_or(1);
-    const double low = each != nullptr ? each->ci_low : site.group ? site.group->rate_ci_low : site.rate_ci_low;
-    const double high = each != nullptr ? each->ci_high : site.group ? site.group->rate_ci_high : site.rate_ci_high;
-    std::string interval = FormatByteInterval(unit * low, unit * high);
+    std::string interval = FormatByteInterval(unit * (each != nullptr ? each->ci_low : whole.ci_low),
+                                              unit * (each != nullptr ? each->ci_high : whole.ci_high));
     if (!interval.empty()) parts.push_back(std::move(interval));
   }
   if (site.parts > 0) parts.push_back(absl::StrCat(site.parts + 1, " sites"));
   if (ToSeconds(site) && !IsHandle(site)) {
-    const double rate = site.group ? site.group->rate_bytes_per_step : site.rate_bytes_per_step;
-    parts.push_back(absl::StrCat(FormatByteCount(rate), " per ", NameOf(site.rate_unit)));
+    parts.push_back(absl::StrCat(FormatByteCount(whole.bytes), " per ", NameOf(site.rate_unit)));
   }
   parts.push_back(StepsCounted(report));
   if (site.onset_step) parts.push_back(absl::StrCat("since step ", *site.onset_step));
@@ -239,56 +262,35 @@ std::vector<std::string> NotEnoughWords(const Report& report) {
   return lines;
 }
 
-const char* GrowthWord(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kLeak:
-      return "leak";
-    case Verdict::kAcceleratingLeak:
-      return "accelerating leak";
-    case Verdict::kGrowingBuffer:
-      return "growing buffer";
-    case Verdict::kMinorLeak:
-      return "minor leak";
-    case Verdict::kSublinear:
-      return "fills, slowing or full";
-    case Verdict::kPhaseAccumulation:
-      return "freed after a phase";
-    case Verdict::kCycleGarbage:
-      return "freed in bursts";
-    case Verdict::kOneTime:
-      return "once";
-    case Verdict::kFragmentationGrowth:
-      return "fragmentation";
-    case Verdict::kInsufficientEvidence:
-      return "may leak";
-    case Verdict::kSteady:
-      return "varies";
-  }
-  return "";
+std::string GrewBy(const ReportGrowthLedger& ledger, bool bytes) {
+  return absl::StrCat(
+      ledger.grown < 0 ? "shrank by " : "grew by ", GrownText(std::abs(ledger.grown), bytes), " in ",
+      ledger.from_step ? Plural(ledger.steps, "step", "steps") : Plural(ledger.steps, "window", "windows"));
+}
+
+std::string FromTo(const ReportGrowthLedger& ledger, bool bytes) {
+  const auto moment = [bytes](uint64_t amount, const std::optional<int64_t>& step) {
+    return absl::StrCat(GrownText(static_cast<int64_t>(amount), bytes), step ? absl::StrCat(" at step ", *step) : "");
+  };
+  return absl::StrCat(moment(ledger.from, ledger.from_step), ", ", moment(ledger.to, ledger.to_step));
 }
 
 std::string WhoGrew(const ReportGrowthLedger& ledger, bool bytes, size_t most) {
-  const auto amount = [bytes](int64_t grown) {
-    return bytes ? FormatByteCount(static_cast<double>(grown))
-                 : Plural(static_cast<uint64_t>(std::abs(grown)), "handle", "handles");
-  };
-  std::string text = absl::StrCat(
-      ledger.grown < 0 ? "shrank by " : "grew by ", amount(bytes ? std::abs(ledger.grown) : ledger.grown), " in ",
-      ledger.from_step ? Plural(ledger.steps, "step", "steps") : Plural(ledger.steps, "window", "windows"));
+  const std::string text = GrewBy(ledger, bytes);
   std::vector<std::string> parts;
   int64_t rest = ledger.grown;
   uint64_t others = ledger.lines.size() + ledger.other_lines;
   for (const ReportGrowthLine& line : ledger.lines) {
     if (parts.size() == most || (line.grown <= 0 && ledger.grown >= 0)) break;
     const std::string unit = line.unit == LineUnit::kLine ? "" : absl::StrCat(" (its ", NameOf(line.unit), ")");
-    parts.push_back(absl::StrCat(amount(line.grown), " ", Printable(line.line),
+    parts.push_back(absl::StrCat(GrownText(line.grown, bytes), " ", Printable(line.line),
                                  line.function.empty() ? "" : absl::StrCat(" in ", Printable(line.function)), unit,
-                                 " (", GrowthWord(line.verdict), ")"));
+                                 " (", WordsOf(line.verdict).growth, ")"));
     rest -= line.grown;
     --others;
   }
   if (others > 0 && rest != 0)
-    parts.push_back(absl::StrCat(amount(rest), " ", Plural(others, "other line", "other lines")));
+    parts.push_back(absl::StrCat(GrownText(rest, bytes), " ", Plural(others, "other line", "other lines")));
   return parts.empty() ? text : absl::StrCat(text, ": ", absl::StrJoin(parts, ", "));
 }
 
@@ -313,36 +315,29 @@ std::string CategoriesText(const std::vector<std::pair<std::string, uint64_t>>& 
   return absl::StrJoin(parts, ", ");
 }
 
-namespace {
-
-// A site's own line, or, where that is the line of the whole leak, what is further in.
-const ReportFrame* PlaceOfPart(const SitePlaces& places, const ReportSite& leader, const ReportSite& part) {
-  const ReportFrame* place = places.Of(part.frames);
-  if (place == nullptr || leader.frames.empty()) return place;
-  const ReportFrame& whole = leader.frames[std::min(leader.blame_frame, leader.frames.size() - 1)];
-  return place->file == whole.file && place->line == whole.line ? places.Innermost(part) : place;
-}
-
-}  // namespace
-
-LeakParts::LeakParts(const Report& report) {
-  for (const ReportSite& site : report.sites) {
-    if (!site.part_of.empty()) parts_[site.part_of].push_back(&site);
+std::string StepsText(const ReportSteps& steps) {
+  if (steps.source == StepSource::kNone) return "no steps were found";
+  if (!steps.phases.empty()) return PhasesText(steps);
+  std::string source = steps.source == StepSource::kMarks       ? "marked by the job"
+                       : steps.source == StepSource::kNvtx      ? "from ranges named"
+                       : steps.source == StepSource::kOptimizer ? "from the optimizer's calls"
+                       : steps.source == StepSource::kCells     ? "cells of the notebook"
+                                                                : "inferred from the rhythm of the allocations";
+  if (!steps.name.empty()) absl::StrAppend(&source, " '", Printable(steps.name), "'");
+  std::string text = absl::StrCat(Plural(steps.count, "step", "steps"), ", ", source);
+  std::vector<std::string> details;
+  if (steps.seconds) details.push_back(FormatSeconds(*steps.seconds) + " each");
+  if (steps.source != StepSource::kPeriodicity && LeaveMuchUncovered(steps)) {
+    details.push_back(absl::StrCat("they cover ", FormatPercent(steps.coverage), " of the run"));
   }
-}
-
-std::vector<LeakPart> LeakParts::Of(const ReportSite& leader) const {
-  std::vector<const ReportSite*> sites = {&leader};
-  const auto others = parts_.find(leader.id);
-  if (others != parts_.end()) sites.insert(sites.end(), others->second.begin(), others->second.end());
-  std::stable_sort(sites.begin(), sites.end(), [](const ReportSite* a, const ReportSite* b) {
-    return std::make_pair(a->rate_bytes_per_step, a->rate_objects_per_step) >
-           std::make_pair(b->rate_bytes_per_step, b->rate_objects_per_step);
-  });
-  const SitePlaces places(sites);
-  std::vector<LeakPart> parts;
-  for (const ReportSite* site : sites) parts.push_back({site, PlaceOfPart(places, leader, *site)});
-  return parts;
+  if (steps.source != StepSource::kMarks) details.push_back(absl::StrCat("confidence ", FormatAbout(steps.confidence)));
+  if (!details.empty()) absl::StrAppend(&text, " (", absl::StrJoin(details, ", "), ")");
+  std::vector<std::string> rounds;
+  for (const ReportStepRounds& round : steps.rounds) {
+    rounds.push_back(absl::StrCat(FormatCount(round.count), " times ", FormatCount(round.steps)));
+  }
+  if (!rounds.empty()) absl::StrAppend(&text, ", in rounds: ", absl::StrJoin(rounds, ", "));
+  return text;
 }
 
 }  // namespace vramtrack

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/html/page_words.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "analyzer/model/frame_text.h"
+#include "analyzer/model/oom_lines.h"
+#include "analyzer/model/site_places.h"
+#include "analyzer/render/html/columns.h"
+#include "analyzer/render/words/answer_words.h"
+#include "analyzer/render/words/device_words.h"
+#include "analyzer/render/words/finding_words.h"
+#include "analyzer/render/words/oom_words.h"
+#include "analyzer/render/words/rank_words.h"
+#include "analyzer/render/words/verdict_words.h"
+
+namespace vramtrack {
+namespace {
+
+constexpr size_t kMostFurther = 100, kMostPins = 50, kMostOnCard = 50;
+
+// One element for each of `values`.
+template <class Values, class Make>
+Json ListOf(const Values& values, const Make& make) {
+  Json list = Json::array();
+  for (const auto& value : values) list.push_back(make(value));
+  return list;
+}
+
+std::string LedgerText(const std::optional<ReportGrowthLedger>& ledger, bool bytes) {
+  return ledger ? absl::StrCat(GrewBy(*ledger, bytes), ": ", FromTo(*ledger, bytes)) : "";
+}
+
+Json DeviceJson(const Report& report, const ReportDevice& device) {
+  WordRows memory = MemoryRows(report, device);
+  for (auto& row : UntracedRows(device)) memory.push_back(std::move(row));
+  std::vector<ReportPin> pins = device.fragmentation.pins;
+  pins.resize(std::min(pins.size(), kMostPins));
+  return {{"title", DeviceTitle(device)},
+          {"memory", std::move(memory)},
+          {"fragmentation", FragmentationRows(device)},
+          {"growth", device.growth ? RateWithInterval(*device.growth) : "too few steps"},
+          {"grew", device.growth ? LedgerText(device.growth->ledger, /*bytes=*/true) : ""},
+          {"full", device.growth ? FullInSteps(*device.growth) : ""},
+          {"pins", ListOf(pins, [](const ReportPin& pin) { return StackPlace(pin.stack); })}};
+}
+
+Json PeakLine(const ReportPeakLine& line) {
+  if (!line.line) return {{"location", FramePlace(nullptr)}, {"function", ""}};
+  return {{"location", FrameLocation(*line.line)}, {"function", FrameFunction(*line.line)}};
+}
+
+Json OomLineJson(const OomLine& line) {
+  return {{"site", line.site},   {"place", line.place}, {"leak", line.leak},
+          {"sites", line.sites}, {"then", line.then},   {"now", line.now}};
+}
+
+Json OomJson(const Report& report, const ReportOom& oom, const OomLines& lines) {
+  const OomWords words = WordsOf(report, oom, lines);
+  Json notes = Json::array();
+  for (const std::string& note : {words.cause, words.pool, words.framework, words.change}) {
+    if (!note.empty()) notes.push_back(note);
+  }
+  return {{"request", words.request},
+          {"answer", WhoHeld(words)},
+          {"notes", std::move(notes)},
+          {"stack", ListOf(oom.stack, [](const ReportFrame& frame) { return PageFrame(frame, true); })},
+          {"holders", ListOf(words.holders, OomLineJson)},
+          {"grown", ListOf(words.grown, OomLineJson)},
+          {"held", HeldBytes(oom)},
+          {"setting", oom.would_fit.empty() ? "" : oom.would_fit.front().first},
+          {"advice", words.setting}};
+}
+
+}  // namespace
+
+Json VerdictTones() {
+  Json tones;
+  for (size_t i = 0; i < std::size(EnumNames<Verdict>::kNames); ++i) {
+    tones[EnumNames<Verdict>::kNames[i]] = ToneOf(static_cast<Verdict>(i));
+  }
+  return tones;
+}
+
+Json PageWords(const Report& report) {
+  const SitePlaces places(report);
+  const OomLines lines(report);
+  std::vector<FurtherFinding> further = FurtherFindings(report);
+  const size_t more = further.size() - std::min(further.size(), kMostFurther);
+  further.resize(further.size() - more);
+  Json words;
+  words["tones"] = VerdictTones();
+  words["steps"] = StepsText(report.steps);
+  words["further"] = ListOf(further, [](const FurtherFinding& one) -> Json {
+    return {{"site", one.site->id}, {"what", one.what}};
+  });
+  words["more"] = more;
+  words["devices"] = ListOf(report.devices, [&](const ReportDevice& device) { return DeviceJson(report, device); });
+  words["pinned_grew"] = LedgerText(report.pinned_growth, /*bytes=*/true);
+  words["handles_grew"] = LedgerText(report.handle_growth, /*bytes=*/false);
+  words["peak"] = ListOf(report.peak_lines, [](const ReportPeakLines& peak) { return ListOf(peak.lines, PeakLine); });
+  words["oom"] = ListOf(report.oom, [&](const ReportOom& oom) { return OomJson(report, oom, lines); });
+  words["ranks"] = ListOf(report.ranks, [&](const ReportRank& rank) -> Json {
+    return {{"name", RankName(rank)}, {"differs", RankReasons(report, places, {&rank})}};
+  });
+  words["cards"] = ListOf(report.cards, [](const ReportCard& card) -> Json {
+    return {{"title", CardTitle(card)}, {"rows", CardRows(card, kMostOnCard)}};
+  });
+  if (report.host) words["host"] = {{"title", HostTitle(report)}, {"rows", HostRows(*report.host)}};
+  return words;
+}
+
+}  // namespace vramtrack

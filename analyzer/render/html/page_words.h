@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sentences that the page shows: the same as those of the text report, so that its scripts make none.
+#ifndef ANALYZER_RENDER_HTML_PAGE_WORDS_H_
+#define ANALYZER_RENDER_HTML_PAGE_WORDS_H_
+
+#include "analyzer/model/report.h"
+#include "analyzer/render/json/json_fields.h"
+
+namespace vramtrack {
+
+// Returns {name of a verdict: "bad", "good" or "unsure"}.
+Json VerdictTones();
+
+// Returns the words of a report. Lists are as long as those of the report and in their order; rows are pairs of a label
+// and words:
+//   tones     VerdictTones
+//   steps     how many there are, and where they come from
+//   further   [{site, what}]: what is worth a look besides leaks; `more`: how many are not listed
+//   devices   [{title, memory: rows, fragmentation: rows, growth, grew, full, pins: [place]}]
+//   pinned_grew, handles_grew   as `grew` of a device: how its ledger grew; empty without one
+//   peak      for each device of peak_lines the lines, as {location, function}
+//   oom       [{request, answer, notes, stack, holders, grown, held, setting, advice}]; `held` in bytes, of lines
+//   {site,
+//             place, leak, sites, then, now}
+//   ranks     [{name, differs: [reason]}]
+//   cards     [{title, rows}]; host: the same, or null
+Json PageWords(const Report& report);
+
+}  // namespace vramtrack
+
+#endif  // ANALYZER_RENDER_HTML_PAGE_WORDS_H_

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/render/words/finding_words.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "analyzer/base/display_text.h"
+#include "analyzer/base/function_name.h"
+#include "analyzer/base/quantity.h"
+#include "analyzer/model/frame_text.h"
+#include "analyzer/model/site_places.h"
+#include "analyzer/render/words/answer_words.h"
+#include "analyzer/render/words/verdict_words.h"
+
+namespace vramtrack {
+namespace {
+
+// A site's own line, or, where that is the line of the whole leak, what is further in.
+const ReportFrame* PlaceOfPart(const SitePlaces& places, const ReportSite& leader, const ReportSite& part) {
+  const ReportFrame* place = places.Of(part.frames);
+  if (place == nullptr || leader.frames.empty()) return place;
+  const ReportFrame& whole = leader.frames[std::min(leader.blame_frame, leader.frames.size() - 1)];
+  return place->file == whole.file && place->line == whole.line ? places.Innermost(part) : place;
+}
+
+// Orders by what a site leaves behind, the most first.
+bool LeaksMore(const ReportSite& a, const ReportSite& b) {
+  return std::make_pair(a.rate_bytes_per_step, a.rate_objects_per_step) >
+         std::make_pair(b.rate_bytes_per_step, b.rate_objects_per_step);
+}
+
+// "2.00 MiB live after the last step": what a job frees on its way out was there until then.
+std::string StillLive(const ReportSite& site) {
+  const bool steps = site.kept.has_value() && !site.kept->bytes.empty();
+  return absl::StrCat(BytesText(steps ? site.kept->bytes.back() : site.live_bytes),
+                      steps ? " live after the last step" : " live at the end");
+}
+
+}  // namespace
+
+std::vector<std::string> UseSentences(const ReportSite& site) {
+  std::vector<std::string> lines;
+  if (site.memory_name) {
+    lines.push_back(
+        absl::StrCat("the program calls it ", Printable(site.memory_name->name),
+                     site.memory_name->share < 1 ? ", " + FormatPercent(site.memory_name->share) + " of it" : ""));
+  }
+  if (site.nvtx_range) {
+    const ReportNvtxRange& range = *site.nvtx_range;
+    constexpr double kNearlyAll = 0.95;
+    lines.push_back(absl::StrCat(
+        "while the range ", Printable(range.path), " is open",
+        range.opened_at.empty() ? "" : ", from " + Printable(range.opened_at),
+        range.share >= kNearlyAll ? "" : absl::StrCat(", for ", FormatPercent(range.share), " of the allocations")));
+  }
+  if (site.last_use) {
+    const ReportLastUse& last = *site.last_use;
+    const std::string when = last.latest_step
+                                 ? absl::StrCat("step ", *last.latest_step, " (", FormatSeconds(last.latest_s), ")")
+                                 : FormatSeconds(last.latest_s);
+    lines.push_back(absl::StrCat("not used after ", when,
+                                 ": no kernel, copy or fill of the process ran later; half of ",
+                                 Plural(last.objects, "object", "objects"), " were idle for ",
+                                 FormatSeconds(last.idle_s), " or more until they were freed or the trace ended"));
+  }
+  if (site.first_kernel) {
+    const std::string name = ShortFunctionName(site.first_kernel->function);
+    lines.push_back(
+        absl::StrCat("first kernel after it: ", Printable(name.empty() ? site.first_kernel->function : name), ", for ",
+                     FormatPercent(site.first_kernel->share), " of the allocations"));
+  }
+  return lines;
+}
+
+std::vector<FurtherFinding> FurtherFindings(const Report& report) {
+  std::vector<FurtherFinding> findings;
+  for (const ReportSite& site : report.sites) {
+    const std::string does = IsLeak(site) ? "" : WordsOf(site.verdict).does;
+    // A segment is what blocks are in: that too little is known is said of them. Without steps it is so of all.
+    const bool unjudged = site.verdict == Verdict::kInsufficientEvidence;
+    if (does.empty() || (unjudged && (site.category == "segment" || report.steps.count == 0))) continue;
+    findings.push_back({&site, absl::StrCat(does, ", ", StillLive(site))});
+  }
+  return findings;
+}
+
+LeakParts::LeakParts(const Report& report) {
+  for (const ReportSite& site : report.sites) {
+    if (!site.part_of.empty()) parts_[site.part_of].push_back(&site);
+  }
+}
+
+std::vector<LeakPart> LeakParts::Of(const ReportSite& leader) const {
+  std::vector<const ReportSite*> sites = {&leader};
+  const auto others = parts_.find(leader.id);
+  if (others != parts_.end()) sites.insert(sites.end(), others->second.begin(), others->second.end());
+  std::stable_sort(sites.begin(), sites.end(),
+                   [](const ReportSite* a, const ReportSite* b) { return LeaksMore(*a, *b); });
+  const SitePlaces places(sites);
+  std::vector<LeakPart> parts;
+  for (const ReportSite* site : sites) parts.push_back({site, PlaceOfPart(places, leader, *site)});
+  return parts;
+}
+
+std::vector<LineOfLeak> LeakParts::LinesOf(const ReportSite& leader) const {
+  struct Sum {
+    ReportSite site;
+    LineOfLeak line;
+  };
+  std::vector<Sum> sums;
+  for (const LeakPart& part : Of(leader)) {
+    const std::string place = FramePlace(part.place);
+    auto sum = std::find_if(sums.begin(), sums.end(), [&place](const Sum& known) { return known.line.place == place; });
+    if (sum == sums.end()) {
+      sum = sums.insert(sums.end(), {*part.site, {place, "", {}}});
+    } else {
+      sum->site.rate_bytes_per_step += part.site->rate_bytes_per_step;
+      sum->site.rate_objects_per_step += part.site->rate_objects_per_step;
+    }
+    sum->line.sites.push_back(part.site);
+  }
+  std::stable_sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) { return LeaksMore(a.site, b.site); });
+  std::vector<LineOfLeak> lines;
+  for (Sum& sum : sums) {
+    sum.line.rate = absl::StrCat(OwnRate(sum.site), leader.across && leader.across->leak > 1 ? " in all" : "");
+    lines.push_back(std::move(sum.line));
+  }
+  return lines;
+}
+
+}  // namespace vramtrack
