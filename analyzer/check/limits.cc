@@ -14,29 +14,6 @@
 
 namespace vramtrack {
 
-const std::vector<LimitKind> kLimitKinds = {
-    {"leak", "leak", LimitUnit::kBytesPerStep, &Limits::leak, true, false, "RATE",
-     "one leak, such as 64KiB/step or 0; minor leaks count too"},
-    {"leak_objects", "leak", LimitUnit::kObjectsPerStep, &Limits::leak_objects, true, false, "N",
-     "one leak without bytes (streams, events), per step"},
-    {"leak_total", "leak-total", LimitUnit::kBytesPerStep, &Limits::leak_total, true, true, "RATE",
-     "all leaks of a device together"},
-    {"peak", "peak", LimitUnit::kBytesOrShare, &Limits::peak, true, true, "SIZE",
-     "live bytes of a device at the peak, such as 70GiB, or 75% of the device"},
-    {"reserved", "reserved", LimitUnit::kBytesOrShare, &Limits::reserved, true, false, "SIZE",
-     "bytes reserved from the device at the peak, or a percentage"},
-    {"device_used", "device-used", LimitUnit::kBytesOrShare, &Limits::device_used, true, false, "SIZE",
-     "bytes used on the device at the peak, or a percentage"},
-    {"growth", "growth", LimitUnit::kBytesPerStep, &Limits::growth, true, true, "RATE",
-     "growth of the live bytes of a device"},
-    {"fragmentation", "fragmentation", LimitUnit::kBytesOrShare, &Limits::fragmentation, true, false, "X",
-     "reserved bytes that are not live at the peak, such as 2GiB or 10%"},
-    {"steps_to_oom", "time-to-oom", LimitUnit::kSteps, &Limits::steps_to_oom, true, false, "N",
-     "steps until a device is full"},
-    {"seconds_to_oom", "time-to-oom", LimitUnit::kSeconds, &Limits::seconds_to_oom, true, false, "TIME",
-     "time until a device is full, such as 30min or 2h"},
-};
-
 namespace {
 
 // Beyond any device, and still exact in a double.

@@ -11,7 +11,6 @@
 #include "analyzer/cli/holder_request.h"
 #include "analyzer/cli/live_job.h"
 #include "analyzer/cli/mapped_header.h"
-#include "analyzer/cli/option_values.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/ingest/trace_choice.h"
 #include "analyzer/render/html/source_lines.h"
@@ -84,9 +83,9 @@ class Reader {
   // {"list"} -> {"runs", then for each run: "run", its id, seconds since 1970, number of traces, their paths}. The run
   // "one" has no page; that of "all" is the page of the folder.
   Fields List() const {
-    const bool of_process = IsProcessNumber(options_.target);
+    const bool of_process = IsProcessNumber(options_.live.target);
     const absl::StatusOr<std::vector<std::string>> listed =
-        of_process ? TracesOfProcess(options_.target) : ListTraces(options_.target);
+        of_process ? TracesOfProcess(options_.live.target) : ListTraces(options_.live.target);
     if (!listed.ok()) return {"trouble", std::string(listed.status().message())};
     Fields answer = {"runs"};
     auto add = [&answer](const char* kind, const TraceRun& run) {
@@ -112,9 +111,7 @@ class Reader {
   absl::Status FindJob(const Fields& request, LiveJob** job) {
     std::unique_ptr<LiveJob>& at = jobs_[std::make_pair(request[1], request[2] + request[3])];
     if (at == nullptr) {
-      absl::StatusOr<CategoryRules> categories = ReadCategories(options_.categories);
-      if (!categories.ok()) return categories.status();
-      at = std::make_unique<LiveJob>(request[1], options_.step_marks, *std::move(categories), options_.search_paths);
+      at = std::make_unique<LiveJob>(request[1], options_.live.analysis.analyze);
       if (!request[2].empty()) at->ChooseRun(request[3]);
       at->ListSites(kMaxPageSites);
     }
@@ -160,7 +157,7 @@ ViewedTraces::ViewedTraces(const ViewOptions& options)
       }) {}
 
 absl::Status ViewedTraces::Open() {
-  Progress progress("analyzing " + options_.target);
+  Progress progress("analyzing " + options_.live.target);
   if (absl::Status found = FindAgain(); !found.ok()) return found;
   if (!only_) return absl::OkStatus();
   View& view = *views_[*only_];
@@ -201,7 +198,8 @@ absl::Status ViewedTraces::FindAgain() {
       ++field;
     }
     if (kind != "apart") {
-      pages.push_back(NumberOf(options_.target, kind == "run" ? std::optional<std::string>(run_id) : std::nullopt));
+      pages.push_back(
+          NumberOf(options_.live.target, kind == "run" ? std::optional<std::string>(run_id) : std::nullopt));
       run.link = LinkTo(pages.back());
     }
     runs.push_back(std::move(run));
@@ -209,7 +207,7 @@ absl::Status ViewedTraces::FindAgain() {
   std::optional<size_t> only;
   if (pages.size() == 1) only = pages[0];
   if (traces == 1) only = 0;
-  auto list = std::make_shared<const std::string>(RenderTraceList(options_.target, runs, kToolVersion));
+  auto list = std::make_shared<const std::string>(RenderTraceList(options_.live.target, runs, kToolVersion));
   const std::lock_guard<std::mutex> lock(mutex_);
   list_ = std::move(list);
   listed_ = traces > 1;
@@ -239,7 +237,7 @@ void ViewedTraces::Work() {
 }
 
 ViewedTraces::Clock::time_point ViewedTraces::NextAfter(Clock::time_point begin) const {
-  const std::chrono::duration<double> least(options_.interval_s);
+  const std::chrono::duration<double> least(options_.live.interval_s);
   return Clock::now() +
          std::max(std::chrono::duration_cast<Clock::duration>(least), kIdleShare * (Clock::now() - begin));
 }

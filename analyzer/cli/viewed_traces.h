@@ -13,11 +13,16 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "analyzer/cli/commands.h"
+#include "analyzer/cli/shared_options.h"
 #include "analyzer/cli/worker_process.h"
 #include "analyzer/render/html/html.h"
 
 namespace vramtrack {
+
+struct ViewOptions {
+  LiveOptions live;
+  bool source = true;  // show source lines
+};
 
 // The traces that `vramtrack view` shows, each run and each trace with a number, and what is known of them. One thread
 // reads, by a process of its own, as traces may be truncated meanwhile; any thread may ask. Nothing is read that nobody
