@@ -125,22 +125,13 @@ const std::vector<LimitKind> kLimitKinds = {
 RatePer PerOf(const Report& report) { return report.steps.unit == StepUnit::kStep ? RatePer::kStep : RatePer::kGiB; }
 
 CheckUnit UnitOf(LimitUnit unit, bool share, RatePer per) {
+  // By LimitUnit; of a rate the one per step, which those per GiB and per second follow.
+  constexpr CheckUnit kUnits[] = {CheckUnit::kBytes, CheckUnit::kBytesPerStep, CheckUnit::kObjectsPerStep,
+                                  CheckUnit::kBytes, CheckUnit::kSteps,        CheckUnit::kSeconds};
   if (share) return CheckUnit::kShare;
-  const auto rate = [per](CheckUnit step, CheckUnit gib, CheckUnit second) {
-    return per == RatePer::kStep ? step : per == RatePer::kGiB ? gib : second;
-  };
-  switch (unit) {
-    case LimitUnit::kBytesPerStep:
-      return rate(CheckUnit::kBytesPerStep, CheckUnit::kBytesPerGiB, CheckUnit::kBytesPerSecond);
-    case LimitUnit::kObjectsPerStep:
-      return rate(CheckUnit::kObjectsPerStep, CheckUnit::kObjectsPerGiB, CheckUnit::kObjectsPerSecond);
-    case LimitUnit::kSteps:
-      return CheckUnit::kSteps;
-    case LimitUnit::kSeconds:
-      return CheckUnit::kSeconds;
-    default:
-      return CheckUnit::kBytes;
-  }
+  const CheckUnit of_step = kUnits[static_cast<size_t>(unit)];
+  const bool is_rate = unit == LimitUnit::kBytesPerStep || unit == LimitUnit::kObjectsPerStep;
+  return is_rate ? static_cast<CheckUnit>(static_cast<int>(of_step) + static_cast<int>(per)) : of_step;
 }
 
 bool IsByteRate(CheckUnit unit) {

@@ -54,29 +54,19 @@ constexpr RateEnd kRateEnds[] = {
     {"/second", RatePer::kSecond}, {"per second", RatePer::kSecond},
 };
 
-// What a value is called, and values that are right.
+// What a value is called, and values that are right; by LimitUnit.
 struct Expected {
   const char* noun;
   const char* examples;
 };
+constexpr Expected kExpected[] = {{"size", "500 MiB, 2 GiB"},
+                                  {"rate", "64 KiB/step, 16 MiB/GiB, 4 KiB/s, 0"},
+                                  {"number of objects per step", "2, 0.5/step"},
+                                  {"size or percentage", "2 GiB, 75 %"},
+                                  {"number of steps", "1000, 100000"},
+                                  {"duration", "90 s, 30 min, 2 h"}};
 
-Expected ExpectedOf(LimitUnit unit) {
-  switch (unit) {
-    case LimitUnit::kBytes:
-      return {"size", "500 MiB, 2 GiB"};
-    case LimitUnit::kBytesPerStep:
-      return {"rate", "64 KiB/step, 16 MiB/GiB, 4 KiB/s, 0"};
-    case LimitUnit::kObjectsPerStep:
-      return {"number of objects per step", "2, 0.5/step"};
-    case LimitUnit::kBytesOrShare:
-      return {"size or percentage", "2 GiB, 75 %"};
-    case LimitUnit::kSeconds:
-      return {"duration", "90 s, 30 min, 2 h"};
-    case LimitUnit::kSteps:
-      break;
-  }
-  return {"number of steps", "1000, 100000"};
-}
+const Expected& ExpectedOf(LimitUnit unit) { return kExpected[static_cast<size_t>(unit)]; }
 
 std::string Trimmed(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t");
@@ -91,7 +81,7 @@ bool TakeEnd(std::string_view end, std::string* text) {
 }
 
 absl::Status InvalidLimit(std::string_view text, LimitUnit unit) {
-  const Expected expected = ExpectedOf(unit);
+  const Expected& expected = ExpectedOf(unit);
   return absl::InvalidArgumentError(
       absl::StrCat("invalid ", expected.noun, " '", Printable(text), "' (examples: ", expected.examples, ")"));
 }

@@ -44,17 +44,17 @@ std::string RootOf(int pid) {
 }
 
 // Whether the process finds the same file under `path`. It may share the root and still have folders of its own.
-absl::Status CheckLibrary(int pid, const std::string& root, const std::string& path) {
+void CheckLibrary(int pid, const std::string& root, const std::string& path) {
   struct stat own, other;
   const std::string there = absl::StrCat("/proc/", pid, "/root", path);
   const bool found = stat(there.c_str(), &other) == 0;
-  if (!found && errno != ENOENT && errno != ENOTDIR) return absl::OkStatus();  // it will say so itself
-  if (found && stat(path.c_str(), &own) == 0 && own.st_size == other.st_size) return absl::OkStatus();
-  return absl::FailedPreconditionError(
+  if (!found && errno != ENOENT && errno != ENOTDIR) return;  // it will say so itself
+  if (found && stat(path.c_str(), &own) == 0 && own.st_size == other.st_size) return;
+  throw CommandFailure{
       absl::StrCat(NameOf(pid), root.empty() ? ": does not find " : ": runs in a container that has no ", path,
                    root.empty() ? ", because it has a folder of its own in this place" : "",
                    " (mount it there under the same path, or copy it there and to the same path here and name it in "
-                   "VRAMTRACK_LIBRARY)"));
+                   "VRAMTRACK_LIBRARY)")};
 }
 
 // Why a process that has the library already need not be joined; empty if an earlier attempt to record it has failed.
@@ -161,7 +161,7 @@ int AttachCommand(const Arguments& arguments) {
     if (const std::string why = WhyNotAgain(pid); !why.empty()) return BadInput(why);
   }
   const std::string root = RootOf(pid);
-  OrFail(CheckLibrary(pid, root, library));
+  CheckLibrary(pid, root, library);
   return Attach(given, library, root);
 }
 

@@ -244,10 +244,7 @@ void HintAtMisplacedOption(const RunArguments& given, int status) {
 // The traces of the run that the command belongs to. Other processes of the same job may have started before it, and
 // while it ran, other jobs may have written to the folder.
 std::vector<std::string> TracesOfRun(const TraceFolder& folder, const std::string& run_id) {
-  std::vector<std::string> fresh = folder.NewTraces();
-  // Of processes that were killed while they were dormant, files without content may be left.
-  fresh.erase(std::remove_if(fresh.begin(), fresh.end(), [](const std::string& path) { return !HasBegun(path); }),
-              fresh.end());
+  const std::vector<std::string> fresh = folder.NewTraces();
   std::map<std::string, std::optional<std::string>> id_of;
   std::set<std::string> ids;
   for (const std::string& trace : fresh) {
@@ -257,8 +254,6 @@ std::vector<std::string> TracesOfRun(const TraceFolder& folder, const std::strin
   const std::string id = ids.count(run_id) != 0 ? run_id : ids.size() == 1 ? *ids.begin() : "";
   if (id.empty()) return fresh;
   std::vector<std::string> traces = folder.AllTraces();
-  traces.erase(std::remove_if(traces.begin(), traces.end(), [](const std::string& path) { return !HasBegun(path); }),
-               traces.end());
   const auto other = [&](const std::string& trace) {
     const auto found = id_of.find(trace);
     if (found == id_of.end()) return RunIdOf(trace) != id;

@@ -72,7 +72,9 @@ class ViewedTraces {
   size_t NumberOf(const std::string& path, const std::optional<std::string>& run_id);
   // Returns when to read again after a reading that began at `begin`.
   Clock::time_point NextAfter(Clock::time_point begin) const;
-  // Asks for a report or a look. `last`: the last field of the request.
+  // Asks the reader; what is wrong with the traces is an error.
+  absl::StatusOr<WorkerProcess::Fields> Ask(const WorkerProcess::Fields& request);
+  // The same for a report or a look. `last`: the last field of the request.
   absl::StatusOr<WorkerProcess::Fields> Ask(const char* what, const View& view, std::string last);
   // Makes the whole report.
   void Read(View* view);

@@ -128,62 +128,46 @@ class Watch {
 // Serves the metrics of a job at /metrics: those of the last look, so that a scrape costs nothing. Thread-compatible.
 class MetricsServer {
  public:
-  // The error is one line that names the address.
-  static absl::StatusOr<std::unique_ptr<MetricsServer>> Start(const ListenAddress& address);
+  // Throws CommandFailure.
+  explicit MetricsServer(const ListenAddress& address)
+      : server_(OrFail(HttpServer::Start(address, [this](const HttpRequest& request) { return Answer(request); }))) {}
 
   uint16_t port() const { return server_->port(); }
 
   // Takes the figures of a look that has just ended.
-  void Show(const LiveJob& job, const LiveJob::Look& look);
+  void Show(const LiveJob& job, const LiveJob::Look& look) {
+    ++state_.looks;
+    if (look.report.ok()) {
+      state_.look_time_s = UnixSeconds() - look.seconds;  // when it began
+      state_.look_duration_s = look.seconds;
+      const absl::StatusOr<std::vector<TracingProcess>> recording = FindTracingProcesses(job.target());
+      state_.recording = recording.ok() ? recording->size() : 0;
+      last_ = *look.report;
+    } else {
+      ++state_.failed_looks;
+    }
+    auto shared = std::make_shared<const std::string>(RenderJobMetrics(state_, last_ ? &*last_ : nullptr));
+    const std::lock_guard<std::mutex> lock(mutex_);
+    text_ = std::move(shared);
+  }
 
  private:
-  MetricsServer();
-  HttpResponse Answer(const HttpRequest& request);
+  HttpResponse Answer(const HttpRequest& request) {
+    if (request.path != "/metrics") {
+      return {request.path == "/" ? 200U : 404U, "text/plain; charset=utf-8",
+              std::make_shared<const std::string>("The metrics are at /metrics.\n")};
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return {200, kOpenMetricsType, text_};
+  }
 
   WatchState state_;
   std::optional<Report> last_;
   std::mutex mutex_;
-  std::shared_ptr<const std::string> text_;  // guarded by mutex_
-  std::unique_ptr<HttpServer> server_;       // destroyed first
+  // Guarded by mutex_.
+  std::shared_ptr<const std::string> text_ = std::make_shared<const std::string>(RenderJobMetrics(state_, nullptr));
+  const std::unique_ptr<HttpServer> server_;  // destroyed first
 };
-
-HttpResponse Text(unsigned status, std::string text) {
-  return {status, "text/plain; charset=utf-8", std::make_shared<const std::string>(std::move(text))};
-}
-
-MetricsServer::MetricsServer() : text_(std::make_shared<const std::string>(RenderJobMetrics(state_, nullptr))) {}
-
-absl::StatusOr<std::unique_ptr<MetricsServer>> MetricsServer::Start(const ListenAddress& address) {
-  std::unique_ptr<MetricsServer> metrics(new MetricsServer());
-  absl::StatusOr<std::unique_ptr<HttpServer>> server =
-      HttpServer::Start(address, [raw = metrics.get()](const HttpRequest& request) { return raw->Answer(request); });
-  if (!server.ok()) return server.status();
-  metrics->server_ = *std::move(server);
-  return metrics;
-}
-
-void MetricsServer::Show(const LiveJob& job, const LiveJob::Look& look) {
-  ++state_.looks;
-  if (look.report.ok()) {
-    state_.look_time_s = UnixSeconds() - look.seconds;  // when it began
-    state_.look_duration_s = look.seconds;
-    const absl::StatusOr<std::vector<TracingProcess>> recording = FindTracingProcesses(job.target());
-    state_.recording = recording.ok() ? recording->size() : 0;
-    last_ = *look.report;
-  } else {
-    ++state_.failed_looks;
-  }
-  auto shared = std::make_shared<const std::string>(RenderJobMetrics(state_, last_ ? &*last_ : nullptr));
-  const std::lock_guard<std::mutex> lock(mutex_);
-  text_ = std::move(shared);
-}
-
-HttpResponse MetricsServer::Answer(const HttpRequest& request) {
-  if (request.path == "/") return Text(200, "The metrics are at /metrics.\n");
-  if (request.path != "/metrics") return Text(404, "The metrics are at /metrics.\n");
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return {200, kOpenMetricsType, text_};
-}
 
 }  // namespace
 
@@ -223,9 +207,9 @@ int WatchCommand(const Arguments& arguments) {
   LiveJob job(given.live.target, given.live.analysis.analyze);
   absl::Status found = job.Find();
   if (given.once || !given.waits) OrFail(found);
-  std::unique_ptr<MetricsServer> metrics;
+  std::optional<MetricsServer> metrics;
   if (!given.listen.empty()) {
-    metrics = OrFail(MetricsServer::Start(*ParseListenAddress(given.listen)));
+    metrics.emplace(*ParseListenAddress(given.listen));
     Say(absl::StrCat("metrics at port ", metrics->port(), ", path /metrics"));
   }
   while (!found.ok()) {
