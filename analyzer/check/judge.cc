@@ -124,22 +124,15 @@ void Judge::JudgeLeaks() {
   for (const Leak& leak : Leaks(worse ? &*worse : nullptr)) {
     const ReportSite& site = *leak.leader;
     if (worse && leak.change == nullptr) continue;
-    const ReportLeak rates = RatesOf(site);
-    const bool objects = rates.rate_bytes_per_step <= 0;
-    const LimitKind& kind = kLimitKinds[objects ? 1 : 0];
+    const LimitKind& kind = kLimitKinds[RatesOf(site).rate_bytes_per_step <= 0 ? 1 : 0];
     const std::optional<Limit> limit = LimitOf(kind, site.device);
-    double rate = objects ? rates.rate_objects_per_step : rates.rate_bytes_per_step;
     const RatePer per = limit ? limit->per : PerOf(site);
-    if (const std::optional<double> known = RateFor(site, per)) {
-      rate = *known;
-    } else {
-      not_comparable_ = WhyNoRate(per, PerOf(site));
-      continue;
-    }
-    if (limit ? rate <= limit->value : !leak.material) continue;
+    const std::optional<double> rate = RateFor(site, per);
+    if (!rate) not_comparable_ = WhyNoRate(per, PerOf(site));
+    if (!rate || (limit ? *rate <= limit->value : !leak.material)) continue;
     CheckFinding finding = FindingOf(site);
     finding.rule = "leak";
-    finding.value = rate;
+    finding.value = *rate;
     finding.unit = UnitOf(kind.unit, false, per);
     finding.message = LeakMessage(site, limit ? &*limit : nullptr);
     const std::optional<WorstRank> worst = WorstRankOf(site);
