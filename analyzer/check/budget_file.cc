@@ -60,9 +60,7 @@ std::optional<Limit> Reader::ReadLimit(const std::string& name, const toml::node
 
 void Reader::ReadLimits(const toml::table& table, const std::string& name, Of of, Limits* limits) {
   std::vector<std::string> there_are;
-  const auto may_be = [of](const LimitKind& kind) {
-    return of == Of::kJob || (of == Of::kDevice ? kind.of_device : kind.of_rank);
-  };
+  const auto may_be = [of](const LimitKind& kind) { return of != Of::kRank || kind.of_rank != nullptr; };
   for (const LimitKind& kind : kLimitKinds) {
     if (may_be(kind)) there_are.push_back(kind.key);
   }
@@ -114,17 +112,15 @@ void Reader::ReadNumbered(const toml::node& node, const std::string& name, Of of
 
 void Reader::ReadException(const toml::table& table, CheckException* exception) {
   exception->place = mistakes_.PlaceOf(table);
+  const std::map<std::string, std::string*> texts = {{"site", &exception->site},
+                                                     {"function", &exception->frame.function},
+                                                     {"file", &exception->frame.file},
+                                                     {"reason", &exception->reason}};
   bool has_expiry = false;
   for (const auto& [toml_key, node] : table) {
     const std::string key(toml_key.str());
-    if (key == "site") {
-      mistakes_.ReadText(key, node, &exception->site);
-    } else if (key == "function") {
-      mistakes_.ReadText(key, node, &exception->frame.function);
-    } else if (key == "file") {
-      mistakes_.ReadText(key, node, &exception->frame.file);
-    } else if (key == "reason") {
-      mistakes_.ReadText(key, node, &exception->reason);
+    if (const auto text = texts.find(key); text != texts.end()) {
+      mistakes_.ReadText(key, node, text->second);
     } else if (key == "rule") {
       std::string rule;
       if (node.is_string()) mistakes_.ReadText(key, node, &rule);

@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/display_text.h"
+#include "analyzer/check/limit_kinds.h"
 #include "analyzer/check/limits.h"
-#include "analyzer/check/measured.h"
 
 namespace vramtrack {
 namespace {

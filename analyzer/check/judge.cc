@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/check/exceptions.h"
+#include "analyzer/check/limit_kinds.h"
 #include "analyzer/check/limits.h"
-#include "analyzer/check/measured.h"
 #include "analyzer/check/regressions.h"
 #include "analyzer/check/site_findings.h"
 #include "analyzer/model/answer.h"
@@ -17,6 +17,13 @@
 
 namespace vramtrack {
 namespace {
+
+CheckFinding On(const ReportDevice& device) {
+  CheckFinding finding;
+  finding.subject = absl::StrCat("device ", device.index);
+  finding.device = device.index;
+  return finding;
+}
 
 class Judge {
  public:
@@ -30,10 +37,10 @@ class Judge {
 
  private:
   bool Fails(const std::string& rule) const { return options_.fail_on.empty() || options_.fail_on.count(rule) != 0; }
-  // That the rule has been applied once more.
-  CheckedRule& Applied(const std::string& rule);
+  CheckedRule& RuleOf(const std::string& id);
   void NotJudged(const std::string& rule, const std::string& why);
-  void Add(CheckFinding finding) { findings_.push_back(std::move(finding)); }
+  // Adds a finding on a device or rank whose value breaks a limit.
+  void AddBroken(const std::string& rule, double value, const Limit& limit, LimitUnit unit, CheckFinding finding);
 
   std::optional<Limit> LimitOf(const LimitKind& kind, std::optional<uint32_t> device) const;
   std::optional<Limit> ForTrace(std::optional<Limit> limit) const;
@@ -63,16 +70,14 @@ class Judge {
   std::string not_comparable_;  // why a leak could not be held against its budget; empty: each could
 };
 
-CheckedRule& Judge::Applied(const std::string& rule) {
-  CheckedRule& checked = rules_[rule];
-  checked.rule = rule;
-  ++checked.checked;
+CheckedRule& Judge::RuleOf(const std::string& id) {
+  CheckedRule& checked = rules_[id];
+  checked.rule = id;
   return checked;
 }
 
 void Judge::NotJudged(const std::string& rule, const std::string& why) {
-  CheckedRule& checked = rules_[rule];
-  checked.rule = rule;
+  CheckedRule& checked = RuleOf(rule);
   checked.result = CheckedRule::Result::kNotJudged;
   if (checked.note.empty()) checked.note = why;
 }
@@ -115,41 +120,41 @@ std::vector<Judge::Leak> Judge::Leaks(FasterLeaks* worse) {
 void Judge::JudgeLeaks() {
   std::optional<FasterLeaks> worse;
   if (diff_ != nullptr) worse.emplace(*diff_);
-  CheckedRule& checked = Applied("leak");
-  checked.checked = report_.sites.size();
+  RuleOf("leak").checked = report_.sites.size();
   for (const Leak& leak : Leaks(worse ? &*worse : nullptr)) {
     const ReportSite& site = *leak.leader;
     if (worse && leak.change == nullptr) continue;
-    const ReportLeak rates = RatesOf(site);
-    const bool objects = rates.rate_bytes_per_step <= 0;
-    const LimitKind& kind = kLimitKinds[objects ? 1 : 0];
+    const LimitKind& kind = kLimitKinds[RatesOf(site).rate_bytes_per_step <= 0 ? 1 : 0];
     const std::optional<Limit> limit = LimitOf(kind, site.device);
-    double rate = objects ? rates.rate_objects_per_step : rates.rate_bytes_per_step;
     const RatePer per = limit ? limit->per : PerOf(site);
-    if (const std::optional<double> known = RateFor(site, per)) {
-      rate = *known;
-    } else {
-      not_comparable_ = WhyNoRate(per, PerOf(site));
-      continue;
-    }
-    if (limit ? rate <= limit->value : !leak.material) continue;
+    const std::optional<double> rate = RateFor(site, per);
+    if (!rate) not_comparable_ = WhyNoRate(per, PerOf(site));
+    if (!rate || (limit ? *rate <= limit->value : !leak.material)) continue;
     CheckFinding finding = FindingOf(site);
     finding.rule = "leak";
-    finding.value = rate;
+    finding.value = *rate;
     finding.unit = UnitOf(kind.unit, false, per);
     finding.message = LeakMessage(site, limit ? &*limit : nullptr);
     const std::optional<WorstRank> worst = WorstRankOf(site);
     if (worst) finding.rank = worst->rank;
     if (limit) finding.limit = limit->value;
     if (leak.change != nullptr) DescribeChange(*leak.change, leak.base_rate, worst.has_value(), &finding);
-    Add(std::move(finding));
+    findings_.push_back(std::move(finding));
   }
   if (!worse) return;
   for (const DiffFinding* change : worse->Others()) {
     const LimitKind& kind = kLimitKinds[change->unit == ChangeUnit::kObjectsPerStep ? 1 : 0];
     const std::optional<Limit> limit = LimitOf(kind, change->device);
-    if (!limit || change->new_value > limit->value) Add(LeakRegression(*change));
+    if (!limit || change->new_value > limit->value) findings_.push_back(LeakRegression(*change));
   }
+}
+
+void Judge::AddBroken(const std::string& rule, double value, const Limit& limit, LimitUnit unit, CheckFinding finding) {
+  finding.rule = rule;
+  finding.value = value;
+  finding.limit = limit.value;
+  finding.unit = UnitOf(unit, limit.share, limit.per);
+  findings_.push_back(std::move(finding));
 }
 
 void Judge::JudgeMeasured(const LimitKind& kind, const Limit& limit, const std::optional<double>& value,
@@ -158,19 +163,15 @@ void Judge::JudgeMeasured(const LimitKind& kind, const Limit& limit, const std::
     NotJudged(kind.rule, absl::StrCat(finding.subject, ": ", WhyUnknown(report_, kind, limit)));
     return;
   }
-  Applied(kind.rule);
+  ++RuleOf(kind.rule).checked;
   if (IsLeast(kind.unit) ? *value >= limit.value : *value <= limit.value) return;
-  finding.rule = kind.rule;
-  finding.key = absl::StrCat(kind.rule, "|", finding.subject, kind.unit == LimitUnit::kSeconds ? "|seconds" : "");
-  finding.value = *value;
-  finding.limit = limit.value;
-  finding.unit = UnitOf(kind.unit, limit.share, limit.per);
   // What a rank leaks is its own; of a device it may be that of several.
   const bool of_ranks = kind.limit == &Limits::leak_total && finding.device && !finding.rank;
   const std::optional<WorstRank> worst = of_ranks ? WorstLeaksOf(report_, *finding.device) : std::nullopt;
   if (worst) finding.rank = worst->rank;
+  finding.key = absl::StrCat(kind.rule, "|", finding.subject, kind.unit == LimitUnit::kSeconds ? "|seconds" : "");
   finding.message = MeasuredMessage(kind, *value, limit, worst ? &*worst : nullptr);
-  Add(std::move(finding));
+  AddBroken(kind.rule, *value, limit, kind.unit, std::move(finding));
 }
 
 void Judge::JudgeDevices() {
@@ -181,13 +182,10 @@ void Judge::JudgeDevices() {
   }
   for (const ReportDevice& device : report_.devices) {
     for (const LimitKind& kind : kLimitKinds) {
-      if (kind.limit == &Limits::leak || kind.limit == &Limits::leak_objects) continue;
+      if (kind.of_device == nullptr) continue;  // it is of one leak
       const std::optional<Limit> limit = LimitOf(kind, device.index);
       if (!limit) continue;
-      CheckFinding finding;
-      finding.subject = absl::StrCat("device ", device.index);
-      finding.device = device.index;
-      JudgeMeasured(kind, *limit, MeasureDevice(report_, device, *limit).at(kind.key), std::move(finding));
+      JudgeMeasured(kind, *limit, kind.of_device(report_, device, *limit), On(device));
     }
     JudgeCategories(device);
   }
@@ -203,20 +201,13 @@ void Judge::JudgeCategories(const ReportDevice& device) {
     for (const ReportPeakCategory& category : device.peak_set.categories) {
       if (category.name == name) bytes = static_cast<double>(category.bytes);
     }
-    Applied("category");
+    ++RuleOf("category").checked;
     if (bytes <= limit.value) continue;
-    CheckFinding finding;
-    finding.rule = "category";
-    finding.subject = absl::StrCat("device ", device.index);
-    finding.device = device.index;
+    CheckFinding finding = On(device);
     finding.key = absl::StrCat("category|", finding.subject, "|", name);
-    finding.value = bytes;
-    finding.limit = limit.value;
-    finding.unit = CheckUnit::kBytes;
-    finding.message =
-        absl::StrCat(FormatValue(bytes, LimitUnit::kBytes), " of ", name, " live at the peak; the budget is ",
-                     FormatLimit(limit, LimitUnit::kBytes), " (", limit.place, ")");
-    Add(std::move(finding));
+    finding.message = absl::StrCat(FormatValue(bytes, LimitUnit::kBytes), " of ", name, " live at the peak",
+                                   BudgetText(limit, LimitUnit::kBytes));
+    AddBroken("category", bytes, limit, LimitUnit::kBytes, std::move(finding));
   }
 }
 
@@ -241,7 +232,7 @@ void Judge::JudgeRanks() {
       CheckFinding finding;
       finding.subject = absl::StrCat("rank ", number);
       finding.rank = number;
-      JudgeMeasured(kind, *limit, MeasureRank(report_, *rank, *limit).at(kind.key), std::move(finding));
+      JudgeMeasured(kind, *limit, kind.of_rank(report_, *rank, *limit), std::move(finding));
     }
   }
 }
@@ -252,7 +243,7 @@ void Judge::JudgeRegressions() {
   if (diff_ == nullptr) {
     why = "the baseline cannot be compared with: " + baseline_->reason;
   } else {
-    for (CheckFinding& finding : FindRegressions(*diff_, report_)) Add(std::move(finding));
+    for (CheckFinding& finding : FindRegressions(*diff_, report_)) findings_.push_back(std::move(finding));
     if (!diff_->tested && !diff_->identical) why = "too few steps to tell a change from chance";
     for (const DiffSide* side : {&diff_->base, &diff_->next}) {
       if (why.empty() && !side->incomplete.empty()) why = "the record is not complete: " + side->incomplete;
@@ -260,16 +251,13 @@ void Judge::JudgeRegressions() {
   }
   for (const CheckRule& rule : kCheckRules) {
     if (!rule.of_baseline) continue;
-    Applied(rule.id);
+    ++RuleOf(rule.id).checked;
     if (!why.empty()) NotJudged(rule.id, why);
   }
 }
 
 void Judge::JudgeEvidence(CheckReport* check) {
-  uint64_t lost = 0;
-  for (const ReportProcess& process : report_.processes) lost += process.lost_events;
-  std::string why = report_.reasons.empty() ? not_comparable_ : report_.reasons[0].text;
-  if (report_.reasons.empty() && lost > 0) why = absl::StrCat(lost, " events are missing");
+  const std::string why = report_.reasons.empty() ? not_comparable_ : report_.reasons[0].text;
   if (!why.empty() && Fails("leak")) {
     NotJudged("leak", why);
     check->enough_evidence = false;
@@ -287,7 +275,7 @@ CheckReport Judge::Run() {
   check.tool_version = report_.tool_version;
   check.steps = report_.steps.count;
   check.devices = report_.devices.size();
-  for (const auto& [verdict, sites] : report_.verdict_counts) check.sites += sites;
+  check.sites = AllSites(report_);
   check.warnings = report_.warnings;
   JudgeLeaks();
   JudgeDevices();

@@ -337,7 +337,7 @@ TEST(Check, SaysWhereThereIsTooLittleEvidence) {
   no_steps.reasons = {{"no_steps", "no steps were found"}};
   EXPECT_EQ(ExitCodeOf(Judged(no_steps)), 3);
   Report lossy = Job({});
-  lossy.processes[0].lost_events = 5;
+  lossy.reasons = {{"incomplete", "the record is not complete"}};
   EXPECT_EQ(ExitCodeOf(Judged(lossy)), 3);
 }
 

@@ -14,29 +14,6 @@
 
 namespace vramtrack {
 
-const std::vector<LimitKind> kLimitKinds = {
-    {"leak", "leak", LimitUnit::kBytesPerStep, &Limits::leak, true, false, "RATE",
-     "one leak, such as 64KiB/step or 0; minor leaks count too"},
-    {"leak_objects", "leak", LimitUnit::kObjectsPerStep, &Limits::leak_objects, true, false, "N",
-     "one leak without bytes (streams, events), per step"},
-    {"leak_total", "leak-total", LimitUnit::kBytesPerStep, &Limits::leak_total, true, true, "RATE",
-     "all leaks of a device together"},
-    {"peak", "peak", LimitUnit::kBytesOrShare, &Limits::peak, true, true, "SIZE",
-     "live bytes of a device at the peak, such as 70GiB, or 75% of the device"},
-    {"reserved", "reserved", LimitUnit::kBytesOrShare, &Limits::reserved, true, false, "SIZE",
-     "bytes reserved from the device at the peak, or a percentage"},
-    {"device_used", "device-used", LimitUnit::kBytesOrShare, &Limits::device_used, true, false, "SIZE",
-     "bytes used on the device at the peak, or a percentage"},
-    {"growth", "growth", LimitUnit::kBytesPerStep, &Limits::growth, true, true, "RATE",
-     "growth of the live bytes of a device"},
-    {"fragmentation", "fragmentation", LimitUnit::kBytesOrShare, &Limits::fragmentation, true, false, "X",
-     "reserved bytes that are not live at the peak, such as 2GiB or 10%"},
-    {"steps_to_oom", "time-to-oom", LimitUnit::kSteps, &Limits::steps_to_oom, true, false, "N",
-     "steps until a device is full"},
-    {"seconds_to_oom", "time-to-oom", LimitUnit::kSeconds, &Limits::seconds_to_oom, true, false, "TIME",
-     "time until a device is full, such as 30min or 2h"},
-};
-
 namespace {
 
 // Beyond any device, and still exact in a double.
@@ -77,29 +54,19 @@ constexpr RateEnd kRateEnds[] = {
     {"/second", RatePer::kSecond}, {"per second", RatePer::kSecond},
 };
 
-// What a value is called, and values that are right.
+// What a value is called, and values that are right; by LimitUnit.
 struct Expected {
   const char* noun;
   const char* examples;
 };
+constexpr Expected kExpected[] = {{"size", "500 MiB, 2 GiB"},
+                                  {"rate", "64 KiB/step, 16 MiB/GiB, 4 KiB/s, 0"},
+                                  {"number of objects per step", "2, 0.5/step"},
+                                  {"size or percentage", "2 GiB, 75 %"},
+                                  {"number of steps", "1000, 100000"},
+                                  {"duration", "90 s, 30 min, 2 h"}};
 
-Expected ExpectedOf(LimitUnit unit) {
-  switch (unit) {
-    case LimitUnit::kBytes:
-      return {"size", "500 MiB, 2 GiB"};
-    case LimitUnit::kBytesPerStep:
-      return {"rate", "64 KiB/step, 16 MiB/GiB, 4 KiB/s, 0"};
-    case LimitUnit::kObjectsPerStep:
-      return {"number of objects per step", "2, 0.5/step"};
-    case LimitUnit::kBytesOrShare:
-      return {"size or percentage", "2 GiB, 75 %"};
-    case LimitUnit::kSeconds:
-      return {"duration", "90 s, 30 min, 2 h"};
-    case LimitUnit::kSteps:
-      break;
-  }
-  return {"number of steps", "1000, 100000"};
-}
+const Expected& ExpectedOf(LimitUnit unit) { return kExpected[static_cast<size_t>(unit)]; }
 
 std::string Trimmed(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t");
@@ -114,7 +81,7 @@ bool TakeEnd(std::string_view end, std::string* text) {
 }
 
 absl::Status InvalidLimit(std::string_view text, LimitUnit unit) {
-  const Expected expected = ExpectedOf(unit);
+  const Expected& expected = ExpectedOf(unit);
   return absl::InvalidArgumentError(
       absl::StrCat("invalid ", expected.noun, " '", Printable(text), "' (examples: ", expected.examples, ")"));
 }

@@ -13,8 +13,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/civil_time.h"
-
 #include "analyzer/model/frame_pattern.h"
+#include "analyzer/model/report.h"
 
 namespace vramtrack {
 
@@ -47,16 +47,24 @@ struct Limits {
   std::map<std::string, Limit> categories;  // bytes live at the peak
 };
 
+// A kind of limit: how it is set, what is compared with it, and what is said where it does not hold.
 struct LimitKind {
   const char* key;   // the key in a budgets file; the option is --max-KEY or --min-KEY, with dashes for underscores
   const char* rule;  // see kCheckRules
   LimitUnit unit;
   std::optional<Limit> Limits::*limit;
-  bool of_device, of_rank;  // can be set for one device, for one rank
-  const char* value;        // how --help names the value: "SIZE"
-  const char* text;         // what --help says
+  const char* value;  // how --help names the value: "SIZE"
+  const char* text;   // what --help says
+  // Return the figure of a device or of a rank in the unit of the limit: sizes in bytes or as a share of the device,
+  // fragmentation in bytes or as a share of the reserved bytes, rates per step, GiB or second. Nullopt: unknown. They
+  // are null for limits of one leak, of_rank also where a rank cannot have such a limit.
+  std::optional<double> (*of_device)(const Report&, const ReportDevice&, const Limit&);
+  std::optional<double> (*of_rank)(const Report&, const ReportRank&, const Limit&);
+  // A phrase that follows the device or rank, with the figure for $0, and the same for a share.
+  const char* message;
+  const char* share_message;
 };
-extern const std::vector<LimitKind> kLimitKinds;
+extern const std::vector<LimitKind> kLimitKinds;  // see limit_kinds.cc
 
 // A known finding that does not fail the check. An empty field matches everything.
 struct CheckException {

@@ -3,8 +3,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/quantity.h"
+#include "analyzer/check/limit_kinds.h"
 #include "analyzer/check/limits.h"
-#include "analyzer/check/measured.h"
 #include "analyzer/model/frame_text.h"
 
 namespace vramtrack {
@@ -95,7 +95,7 @@ std::string LeakMessage(const ReportSite& site, const Limit* limit) {
   if (limit != nullptr && limit->per == RatePer::kSecond) {
     absl::StrAppend(&text, ", ", FormatValue(RateFor(site, limit->per).value_or(0), unit, /*share=*/false, limit->per));
   }
-  if (limit != nullptr) absl::StrAppend(&text, "; the budget is ", FormatLimit(*limit, unit), " (", limit->place, ")");
+  if (limit != nullptr) text += BudgetText(*limit, unit);
   return text;
 }
 

@@ -24,6 +24,7 @@
 #include "analyzer/cli/holder_request.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/preload.h"
+#include "analyzer/cli/shared_options.h"
 #include "analyzer/cli/trace_folder.h"
 #include "proto/control_word.h"
 #include "vramtrack/vramtrack.h"
@@ -43,17 +44,17 @@ std::string RootOf(int pid) {
 }
 
 // Whether the process finds the same file under `path`. It may share the root and still have folders of its own.
-absl::Status CheckLibrary(int pid, const std::string& root, const std::string& path) {
+void CheckLibrary(int pid, const std::string& root, const std::string& path) {
   struct stat own, other;
   const std::string there = absl::StrCat("/proc/", pid, "/root", path);
   const bool found = stat(there.c_str(), &other) == 0;
-  if (!found && errno != ENOENT && errno != ENOTDIR) return absl::OkStatus();  // it will say so itself
-  if (found && stat(path.c_str(), &own) == 0 && own.st_size == other.st_size) return absl::OkStatus();
-  return absl::FailedPreconditionError(
+  if (!found && errno != ENOENT && errno != ENOTDIR) return;  // it will say so itself
+  if (found && stat(path.c_str(), &own) == 0 && own.st_size == other.st_size) return;
+  throw CommandFailure{
       absl::StrCat(NameOf(pid), root.empty() ? ": does not find " : ": runs in a container that has no ", path,
                    root.empty() ? ", because it has a folder of its own in this place" : "",
                    " (mount it there under the same path, or copy it there and to the same path here and name it in "
-                   "VRAMTRACK_LIBRARY)"));
+                   "VRAMTRACK_LIBRARY)")};
 }
 
 // Why a process that has the library already need not be joined; empty if an earlier attempt to record it has failed.
@@ -77,58 +78,54 @@ std::string WhyNotAgain(int pid) {
   return absl::StrCat(NameOf(pid), ": is recorded already, to ", trace);
 }
 
+struct AttachArguments {
+  int pid = 0;
+  RecorderOptions recorder;
+  double limit_s = 10;
+};
+
 // The folder, which the process must be able to write to, and the pattern of its traces as the process sees it.
-absl::Status OpenFolder(const AttachOptions& options, const std::string& root, TraceFolder* folder,
-                        std::string* pattern) {
-  if (!root.empty() && (options.output.empty() || options.output[0] != '/')) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(NameOf(options.pid), ": runs in a container; name one of its folders by an absolute path (-o)"));
+std::string OpenFolder(const AttachArguments& given, const std::string& root, TraceFolder* folder) {
+  const std::string& output = given.recorder.output;
+  if (!root.empty() && (output.empty() || output[0] != '/')) {
+    throw CommandFailure{
+        absl::StrCat(NameOf(given.pid), ": runs in a container; name one of its folders by an absolute path (-o)")};
   }
-  if (absl::Status opened = folder->Open(options.output, root); !opened.ok()) return opened;
+  OrFail(folder->Open(output, root));
   struct stat process;
-  if (folder->made() && geteuid() == 0 && stat(absl::StrCat("/proc/", options.pid).c_str(), &process) == 0 &&
+  if (folder->made() && geteuid() == 0 && stat(absl::StrCat("/proc/", given.pid).c_str(), &process) == 0 &&
       !folder->GiveTo(process.st_uid, process.st_gid)) {
     // The process says so if it cannot write there.
   }
-  *pattern = root.empty() ? folder->OutputPattern() : options.output + "/vramtrack.%h.%p.vtrace";
-  if (pattern->find('\n') != std::string::npos) return absl::InvalidArgumentError("-o: a folder with a line break");
-  return absl::OkStatus();
+  std::string pattern = root.empty() ? folder->OutputPattern() : output + "/vramtrack.%h.%p.vtrace";
+  if (pattern.find('\n') != std::string::npos) throw CommandFailure{"-o: a folder with a line break"};
+  return pattern;
 }
 
-std::string Options(const AttachOptions& options, const std::string& pattern) {
-  std::string lines = absl::StrCat("VRAMTRACK_OUTPUT=", pattern, "\n");
-  if (!options.stacks.empty()) absl::StrAppend(&lines, "VRAMTRACK_STACKS=", options.stacks, "\n");
-  if (!options.max_frames.empty()) absl::StrAppend(&lines, "VRAMTRACK_MAX_FRAMES=", options.max_frames, "\n");
-  if (!options.max_bytes.empty()) absl::StrAppend(&lines, "VRAMTRACK_MAX_BYTES=", options.max_bytes, "\n");
-  if (!options.holders.empty()) absl::StrAppend(&lines, "VRAMTRACK_HOLDERS=", options.holders, "\n");
-  return lines;
-}
-
-int Attach(const AttachOptions& options, const std::string& library, const std::string& root) {
+int Attach(const AttachArguments& given, const std::string& library, const std::string& root) {
   TraceFolder folder;
-  std::string pattern;
-  if (absl::Status opened = OpenFolder(options, root, &folder, &pattern); !opened.ok()) {
-    return BadInput(std::string(opened.message()));
-  }
   Injection injection;
-  injection.pid = options.pid;
+  injection.pid = given.pid;
   injection.library = library;
-  injection.options = Options(options, pattern);
-  injection.limit_s = options.limit_s;
+  injection.options = absl::StrCat("VRAMTRACK_OUTPUT=", OpenFolder(given, root, &folder), "\n");
+  for (const auto& [name, value] : given.recorder.Variables()) {
+    absl::StrAppend(&injection.options, name, "=", value, "\n");
+  }
+  injection.limit_s = given.limit_s;
   const absl::StatusOr<Injected> injected = Inject(injection);
   if (!injected.ok() || injected->result == VRAMTRACK_NOT_POSSIBLE || injected->result == VRAMTRACK_ALREADY_RECORDING) {
     const bool already = injected.ok() && injected->result == VRAMTRACK_ALREADY_RECORDING;
     // Another attach, which came first, may be about to use the folder.
     if (!already && !absl::IsAborted(injected.status())) folder.RemoveIfEmpty();
-    if (!injected.ok()) return BadInput(std::string(injected.status().message()));
+    OrFail(injected.status());
     return BadInput(
-        absl::StrCat(NameOf(options.pid), ": ", already ? "is recorded already, to " : "", injected->message));
+        absl::StrCat(NameOf(given.pid), ": ", already ? "is recorded already, to " : "", injected->message));
   }
-  StandardOutput out;
-  out.Write(absl::StrFormat("%s: recording to %s; one of its threads stood still for %.1f ms\n", NameOf(options.pid),
+  OutputStream out;
+  out.Write(absl::StrFormat("%s: recording to %s; one of its threads stood still for %.1f ms\n", NameOf(given.pid),
                             Printable(root + injected->message), injected->pause_s * 1000));
   if (injected->result == VRAMTRACK_STARTED_WITHOUT_CALLERS) {
-    Say(absl::StrCat(NameOf(options.pid),
+    Say(absl::StrCat(NameOf(given.pid),
                      ": no loaded library calls CUDA yet; libraries that are loaded later are recorded, but not a "
                      "runtime that is linked statically and has begun already"));
   }
@@ -137,24 +134,35 @@ int Attach(const AttachOptions& options, const std::string& library, const std::
 
 }  // namespace
 
-int RunAttach(const AttachOptions& options) {
-  if (options.pid == getpid()) return BadInput("cannot attach to vramtrack itself");
+int AttachCommand(const Arguments& arguments) {
+  AttachArguments given;
+  CommandParser parser(
+      "attach [OPTION...] PID",
+      "Join a process that was started without vramtrack, and record its CUDA allocations from now on. "
+      "What it has allocated before is unknown, and verdicts use what it allocates afterwards. It "
+      "needs the permission to trace the process with ptrace, as a debugger does.");
+  parser.Positional("PID", &given.pid);
+  AddRecorder(&parser, &given.recorder);
+  parser
+      .Option("--timeout", "SECONDS", &given.limit_s,
+              "how long to look for a moment at which a thread can be used (default: 10)")
+      ->check(CLI::Range(0.1, 3600.0));
+  parser.Ending("Exit code: 0 the process is recorded, 2 bad input or usage, or it cannot be joined.");
+  if (const auto code = parser.Parse(arguments)) return *code;
+
+  const int pid = given.pid;
+  if (pid < 1) return parser.Wrong(absl::StrCat("invalid process number '", pid, "'"));
+  if (const std::string wrong = given.recorder.Check(); !wrong.empty()) return BadInput(wrong);
+  if (pid == getpid()) return BadInput("cannot attach to vramtrack itself");
   // Before what depends on the process: under an emulator its program is the emulator.
-  if (absl::Status possible = CheckInjectable(options.pid); !possible.ok()) {
-    return BadInput(std::string(possible.message()));
+  OrFail(CheckInjectable(pid));
+  const std::string library = OrFail(FindPreloadLibrary(OwnProgram()));
+  if (OrFail(TargetProcess::Open(pid)).HasFile(kLibrary)) {
+    if (const std::string why = WhyNotAgain(pid); !why.empty()) return BadInput(why);
   }
-  const absl::StatusOr<std::string> library = FindPreloadLibrary(OwnProgram());
-  if (!library.ok()) return BadInput(std::string(library.status().message()));
-  const absl::StatusOr<TargetProcess> process = TargetProcess::Open(options.pid);
-  if (!process.ok()) return BadInput(std::string(process.status().message()));
-  if (process->HasFile(kLibrary)) {
-    if (const std::string why = WhyNotAgain(options.pid); !why.empty()) return BadInput(why);
-  }
-  const std::string root = RootOf(options.pid);
-  if (absl::Status visible = CheckLibrary(options.pid, root, *library); !visible.ok()) {
-    return BadInput(std::string(visible.message()));
-  }
-  return Attach(options, *library, root);
+  const std::string root = RootOf(pid);
+  CheckLibrary(pid, root, library);
+  return Attach(given, library, root);
 }
 
 }  // namespace vramtrack

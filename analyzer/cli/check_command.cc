@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cli/commands.h"
+#include "analyzer/check/limits.h"
 
-#include <iterator>
+#include <map>
 #include <optional>
 #include <utility>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
@@ -13,13 +12,14 @@
 #include "analyzer/base/choices.h"
 #include "analyzer/base/input_file.h"
 #include "analyzer/check/judge.h"
-#include "analyzer/check/limits.h"
 #include "analyzer/check/source_paths.h"
-#include "analyzer/cli/option_values.h"
+#include "analyzer/cli/commands.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
+#include "analyzer/cli/shared_options.h"
 #include "analyzer/diff/diff.h"
 #include "analyzer/findings/core/known_findings.h"
+#include "analyzer/ingest/trace_choice.h"
 #include "analyzer/model/check_report.h"
 #include "analyzer/pipeline/analyze.h"
 #include "analyzer/render/check/check_output.h"
@@ -27,87 +27,86 @@
 namespace vramtrack {
 namespace {
 
-struct Format {
+struct CheckFormat {
   const char* name;
   std::string (*render)(const CheckReport&);
 };
-constexpr Format kFormats[] = {{"text", RenderCheckText},     {"json", RenderCheckJson},
-                               {"github", RenderCheckGithub}, {"gitlab", RenderCheckGitlab},
-                               {"junit", RenderCheckJunit},   {"sarif", RenderCheckSarif}};
+constexpr CheckFormat kCheckFormats[] = {{"text", RenderCheckText},     {"json", RenderCheckJson},
+                                         {"github", RenderCheckGithub}, {"gitlab", RenderCheckGitlab},
+                                         {"junit", RenderCheckJunit},   {"sarif", RenderCheckSarif}};
 
 constexpr uint64_t kMostBudgetBytes = 1 << 20;
 
-absl::StatusOr<Budgets> ReadBudgets(const std::string& path) {
-  if (path.empty()) return Budgets{};
-  const absl::StatusOr<std::string> text = ReadInputFile(path, kMostBudgetBytes);
-  if (!text.ok()) return text.status();
-  return ParseBudgets(*text, path);
+std::vector<std::string> CheckFormatNames() {
+  std::vector<std::string> names;
+  for (const CheckFormat& format : kCheckFormats) names.emplace_back(format.name);
+  return names;
 }
 
-absl::StatusOr<CheckOptions> ReadOptions(const CheckCommandOptions& given) {
+// The value of an option; the error names the option.
+template <typename T>
+T ValueOf(const std::string& option, absl::StatusOr<T> value) {
+  if (!value.ok()) throw CommandFailure{absl::StrCat(option, ": ", std::string(value.status().message()))};
+  return *std::move(value);
+}
+
+std::string LimitOption(const LimitKind& kind) {
+  std::string option = absl::StrCat(IsLeast(kind.unit) ? "--min-" : "--max-", kind.key);
+  for (char& c : option) c = c == '_' ? '-' : c;
+  return option;
+}
+
+struct CheckArguments {
+  std::vector<std::string> traces;
+  std::string baseline, budget_file;
+  std::map<std::string, std::string> limits;  // by key of kLimitKinds
+  std::vector<std::string> fail_on;
+  std::string today, format = "text", output, source_root;
+  AnalysisOptions analysis;
+};
+
+CheckOptions ReadCheckOptions(const CheckArguments& given) {
   CheckOptions options;
-  absl::StatusOr<Budgets> budgets = ReadBudgets(given.budget_file);
-  if (!budgets.ok()) return budgets.status();
-  options.budgets = *std::move(budgets);
+  if (!given.budget_file.empty()) {
+    const std::string text = OrFail(ReadInputFile(given.budget_file, kMostBudgetBytes));
+    options.budgets = OrFail(ParseBudgets(text, given.budget_file));
+  }
   for (const LimitKind& kind : kLimitKinds) {
     const auto text = given.limits.find(kind.key);
     if (text == given.limits.end()) continue;
-    absl::StatusOr<Limit> limit = ParseLimit(text->second, kind.unit);
     const std::string option = LimitOption(kind);
-    if (!limit.ok())
-      return absl::InvalidArgumentError(absl::StrCat(option, ": ", std::string(limit.status().message())));
-    limit->place = option;
+    Limit limit = ValueOf(option, ParseLimit(text->second, kind.unit));
+    limit.place = option;
     // The command line overrides the file, for each device.
-    options.budgets.job.*kind.limit = *limit;
+    options.budgets.job.*kind.limit = std::move(limit);
     for (auto& [device, limits] : options.budgets.devices) limits.*kind.limit = std::nullopt;
   }
   for (const std::string& rule : given.fail_on) {
-    if (FindRule(rule) == nullptr) {
-      return absl::InvalidArgumentError("--fail-on: " + UnknownChoice("rule", rule, RuleNames()));
-    }
+    if (FindRule(rule) == nullptr) throw CommandFailure{"--fail-on: " + UnknownChoice("rule", rule, RuleNames())};
     options.fail_on.insert(rule);
   }
-  options.today = absl::ToCivilDay(absl::Now(), absl::UTCTimeZone());
-  if (!given.today.empty()) {
-    absl::StatusOr<absl::CivilDay> today = ParseDay(given.today);
-    if (!today.ok())
-      return absl::InvalidArgumentError(absl::StrCat("--today: ", std::string(today.status().message())));
-    options.today = *today;
-  }
+  options.today = given.today.empty() ? absl::ToCivilDay(absl::Now(), absl::UTCTimeZone())
+                                      : ValueOf("--today", ParseDay(given.today));
   return options;
 }
 
-absl::StatusOr<CheckReport> CheckTrace(const CheckCommandOptions& given, const CheckOptions& options) {
-  DiffOptions diff_options;
-  AnalyzeOptions& analyze = diff_options.analyze;
-  absl::StatusOr<CategoryRules> categories = ReadCategories(given.categories);
-  if (!categories.ok()) return categories.status();
-  analyze.categories = *std::move(categories);
-  analyze.step_marks = given.step_marks;
-  analyze.threads = given.threads;
-  analyze.symbols.search.search_paths = given.search_paths;
-  const absl::StatusOr<TraceChoice> traces = ChooseAndSay(given.traces, given.all_runs);
-  if (!traces.ok()) return traces.status();
-  absl::StatusOr<TraceChoice> base = TraceChoice{};
-  if (!given.baseline.empty()) base = ChooseAndSay(given.baseline, given.all_runs);
-  if (!base.ok()) return base.status();
-
-  KnownFindings known(traces->paths);
-  analyze.known = &known;
-  Progress progress("analyzing " + given.traces[0]);
+CheckReport CheckTraces(CheckArguments* given, const CheckOptions& options) {
+  given->analysis.ReadCategories();
+  const TraceChoice traces = ChooseAndSay(given->traces, given->analysis.all_runs);
+  TraceChoice base;
+  if (!given->baseline.empty()) base = ChooseAndSay({given->baseline}, given->analysis.all_runs);
+  KnownFindings known(traces.paths);
+  DiffOptions how{given->analysis.analyze, {}};
+  how.analyze.known = &known;
+  const Progress progress("analyzing " + given->traces[0]);
   std::optional<DiffReport> diff;
-  if (!given.baseline.empty()) {
-    absl::StatusOr<DiffReport> compared = Diff(base->paths, traces->paths, diff_options);
-    if (!compared.ok()) return compared.status();
-    diff = *std::move(compared);
-  }
-  absl::StatusOr<Report> report = Analyze(traces->paths, analyze);
-  if (!report.ok()) return report.status();
-  if (!traces->left_out.empty()) report->warnings.insert(report->warnings.begin(), traces->left_out);
-  CheckReport checked = Check(*report, diff ? &*diff : nullptr, options);
-  checked.trace = absl::StrJoin(given.traces, " ");
-  checked.baseline = given.baseline;
-  SourcePaths sources(given.source_root);
+  if (!given->baseline.empty()) diff = OrFail(Diff(base.paths, traces.paths, how));
+  Report report = OrFail(Analyze(traces.paths, how.analyze));
+  if (!traces.left_out.empty()) report.warnings.insert(report.warnings.begin(), traces.left_out);
+  CheckReport checked = Check(report, diff ? &*diff : nullptr, options);
+  checked.trace = absl::StrJoin(given->traces, " ");
+  checked.baseline = given->baseline;
+  SourcePaths sources(given->source_root);
   for (CheckFinding& finding : checked.findings) {
     if (!finding.file.empty()) finding.file = sources.FromRoot(finding.file);
     for (ReportFrame& frame : finding.frames) {
@@ -119,35 +118,49 @@ absl::StatusOr<CheckReport> CheckTrace(const CheckCommandOptions& given, const C
 
 }  // namespace
 
-std::vector<std::string> CheckFormats() {
-  std::vector<std::string> names;
-  for (const Format& format : kFormats) names.emplace_back(format.name);
-  return names;
-}
-
-std::string LimitOption(const LimitKind& kind) {
-  std::string option = absl::StrCat(IsLeast(kind.unit) ? "--min-" : "--max-", kind.key);
-  for (char& c : option) c = c == '_' ? '-' : c;
-  return option;
-}
-
-int RunCheck(const CheckCommandOptions& options) {
-  const Format* format = nullptr;
-  for (const Format& one : kFormats) {
-    if (options.format == one.name) format = &one;
+int CheckCommand(const Arguments& arguments) {
+  CheckArguments given;
+  CommandParser parser(
+      "check [OPTION...] TRACE...",
+      "Fail if a run leaks, exceeds a limit or is worse than a baseline. Without options every leak that "
+      "is not minor fails. With --baseline, only what the baseline does not have fails. Several traces are checked as "
+      "one job.");
+  parser.Positional("TRACE", &given.traces);
+  parser.Option("--baseline", "BASE", &given.baseline, "an earlier run to compare with: a trace, or a folder");
+  parser.Option("--budget", "FILE", &given.budget_file,
+                "limits and exceptions (TOML, see docs/check.md); the options below override it");
+  for (const LimitKind& kind : kLimitKinds) {
+    parser.Call(
+        LimitOption(kind), kind.value, [&given, key = kind.key](const std::string& text) { given.limits[key] = text; },
+        kind.text);
   }
-  if (format == nullptr) return BadInput("--format: " + UnknownChoice("format", options.format, CheckFormats()));
-  std::vector<std::string> inputs = options.traces;
-  inputs.insert(inputs.end(), {options.baseline, options.budget_file, options.categories});
-  const absl::Status output = CheckOutput(options.output, inputs);
-  if (!output.ok()) return BadInput(std::string(output.message()));
-  absl::StatusOr<CheckOptions> how = ReadOptions(options);
-  if (!how.ok()) return BadInput(std::string(how.status().message()));
-  absl::StatusOr<CheckReport> checked = CheckTrace(options, *how);
-  if (!checked.ok()) return BadInput(std::string(checked.status().message()));
+  parser
+      .List("--fail-on", "RULE", &given.fail_on,
+            "only these rules fail, the others warn; separated by commas (default: all)")
+      ->delimiter(',');
+  parser.Option("--today", "DATE", &given.today,
+                "the date that decides which exceptions have expired, such as 2026-12-31 (default: today, UTC)");
+  AddFormat(&parser, &given.format, CheckFormatNames());
+  AddOutput(&parser, &given.output);
+  parser.Option("--source-root", "DIR", &given.source_root,
+                "print paths relative to DIR (default: the git work tree, or the current folder)");
+  AddStepMarksAndCategories(&parser, &given.analysis);
+  AddThreads(&parser, &given.analysis);
+  AddInput(&parser, &given.analysis);
+  parser.Ending(
+      "Exit code: 0 passed, 1 failed, 2 bad input or usage, 3 nothing failed but there is too little evidence.");
+  if (const auto code = parser.Parse(arguments)) return *code;
 
-  const int code = WriteOutput(options.output, format->render(*checked));
-  return code == kExitFine ? ExitCodeOf(*checked) : code;
+  std::vector<std::string> inputs = given.traces;
+  inputs.insert(inputs.end(), {given.baseline, given.budget_file, given.analysis.categories});
+  CheckOutput(given.output, inputs);
+  const CheckReport checked = CheckTraces(&given, ReadCheckOptions(given));
+  std::string text;
+  for (const CheckFormat& format : kCheckFormats) {
+    if (given.format == format.name) text = format.render(checked);
+  }
+  const int code = WriteOutput(given.output, text);
+  return code == kExitFine ? ExitCodeOf(checked) : code;
 }
 
 }  // namespace vramtrack

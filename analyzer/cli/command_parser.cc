@@ -50,8 +50,8 @@ CLI::Validator OneOf(const std::string& noun, const std::vector<std::string>& ch
       "");
 }
 
-CommandParser::CommandParser(const std::string& command, const std::string& usage, const std::string& summary)
-    : command_(command), usage_(usage), summary_(summary), app_("", "vramtrack " + command) {
+CommandParser::CommandParser(const std::string& usage, const std::string& summary)
+    : command_(usage.substr(0, usage.find(' '))), usage_(usage), summary_(summary), app_("", "vramtrack " + command_) {
   app_.set_help_flag("-h,--help");
   app_.set_version_flag("--version", kToolVersion);
 }
@@ -106,34 +106,41 @@ int CommandParser::UnexpectedArgument() const {
   return Wrong(absl::StrCat("unexpected argument '", rest.empty() ? "" : rest[0], "'"));
 }
 
-bool CommandParser::Parse(std::vector<std::string> arguments, int* code) {
+int CommandParser::MissingArgument() const {
+  if (!app_.remaining().empty()) return UnexpectedArgument();
+  const std::vector<const CLI::Option*> missing =
+      app_.get_options([](const CLI::Option* option) { return option->get_required() && option->empty(); });
+  return Wrong((missing.empty() ? "an argument" : missing[0]->get_name()) + " is missing");
+}
+
+int CommandParser::WrongNumberOfValues(const std::string& name) const {
+  const CLI::Option* const option = app_.get_option_no_throw(name);
+  if (option == nullptr || option->get_items_expected_max() == 0) return Wrong(name + " takes no value");
+  const bool twice = static_cast<int>(option->count()) > option->get_items_expected_max();
+  return Wrong(name + (twice ? " is given more than once" : " needs a value"));
+}
+
+std::optional<int> CommandParser::Parse(Arguments arguments) {
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
   try {
     app_.parse(std::move(arguments));
-    return true;
+    return std::nullopt;
   } catch (const CLI::CallForHelp&) {
-    *code = Print(Help());
+    return Print(Help());
   } catch (const CLI::CallForVersion&) {
-    *code = PrintVersion();
+    return PrintVersion();
   } catch (const CLI::ExtrasError&) {
-    *code = UnexpectedArgument();
-  } catch (const CLI::RequiredError& error) {
-    const std::string what = error.what();  // "TRACE is required"
-    *code = app_.remaining().empty() ? Wrong(what.substr(0, what.find(' ')) + " is missing") : UnexpectedArgument();
+    return UnexpectedArgument();
+  } catch (const CLI::RequiredError&) {
+    return MissingArgument();
   } catch (const CLI::ArgumentMismatch& error) {
-    // "--output: 1 required TEXT missing", "--top: At Most 1 required but received 2"
-    const std::string what = error.what(), name = what.substr(0, what.find_first_of(": "));
-    const bool missing = what.find("missing") != std::string::npos;
-    const bool twice = what.find("received") != std::string::npos;
-    *code = Wrong(missing ? name + " needs a value"
-                  : twice ? name + " is given more than once"
-                          : name + " takes no value");
+    const std::string what = error.what();  // the option, a colon, and English
+    return WrongNumberOfValues(what.substr(0, what.find_first_of(": ")));
   } catch (const CLI::ValidationError& error) {
-    *code = BadInput(error.what());
+    return BadInput(error.what());
   } catch (const CLI::ParseError& error) {
-    *code = Wrong(error.what());
+    return Wrong(error.what());
   }
-  return false;
 }
 
 std::string CommandParser::Help() const {
@@ -164,7 +171,7 @@ std::string CommandParser::Help() const {
 }
 
 int Print(const std::string& text) {
-  StandardOutput out;
+  OutputStream out;
   out.Write(text);
   return out.Finish();
 }

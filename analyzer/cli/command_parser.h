@@ -7,9 +7,11 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "analyzer/cli/commands.h"
 
 namespace vramtrack {
 
@@ -21,8 +23,9 @@ CLI::Validator OneOf(const std::string& noun, const std::vector<std::string>& ch
 // Parses the arguments of one command and prints its help. Thread-compatible.
 class CommandParser {
  public:
-  // `usage` is the text after "Usage: vramtrack ". `summary` is one or two sentences in the imperative.
-  CommandParser(const std::string& command, const std::string& usage, const std::string& summary);
+  // `usage` is the text after "Usage: vramtrack ", which begins with the command's name. `summary` is one or two
+  // sentences in the imperative.
+  CommandParser(const std::string& usage, const std::string& summary);
 
   // Adds an option that is stored in `*to`. `names` is, for example, "-o,--output"; `value` is the name
   // of its value in --help, such as "DIR".
@@ -53,13 +56,13 @@ class CommandParser {
   // Stops parsing at the first argument that is neither an option nor its value. Rest() returns it and all arguments
   // after it.
   void StopAtFirstWord() { app_.prefix_command(); }
-  // Sets the last paragraph of --help.
+  // Sets the last paragraph of --help, which by default says the exit codes of most commands.
   void Ending(const std::string& text) { ending_ = text; }
 
-  // Returns true if the command can continue. Otherwise sets `code` to the exit code, and has printed the help, the
-  // version or one error line.
-  bool Parse(std::vector<std::string> arguments, int* code);
-  std::vector<std::string> Rest() const { return app_.remaining(); }
+  // Returns nullopt if the command can continue. Otherwise returns the exit code, and has printed the help, the version
+  // or one error line.
+  std::optional<int> Parse(Arguments arguments);
+  Arguments Rest() const { return app_.remaining(); }
   // Prints that `option` is unknown. Returns the exit code.
   int UnknownOption(const std::string& option) const;
   // Prints `problem` and a reference to the help. Returns the exit code.
@@ -73,11 +76,13 @@ class CommandParser {
     std::string names, value, text;
   };
   int UnexpectedArgument() const;
+  int MissingArgument() const;
+  int WrongNumberOfValues(const std::string& name) const;
 
   const std::string command_, usage_, summary_;
   CLI::App app_;
   std::vector<Entry> help_;
-  std::string ending_;
+  std::string ending_ = "Exit code: 0 success, 2 bad input or usage.";
 };
 
 // Prints `text` on standard output. Returns an exit code.

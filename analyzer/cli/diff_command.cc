@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cli/commands.h"
-
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "analyzer/base/input_file.h"
-#include "analyzer/cli/option_values.h"
+#include "analyzer/cli/commands.h"
 #include "analyzer/cli/output.h"
-#include "analyzer/cli/progress.h"
+#include "analyzer/cli/shared_options.h"
 #include "analyzer/diff/diff.h"
 #include "analyzer/findings/core/known_findings.h"
+#include "analyzer/ingest/trace_choice.h"
 #include "analyzer/pipeline/analyze.h"
 #include "analyzer/render/html/html.h"
 #include "analyzer/render/json/json.h"
@@ -65,137 +63,121 @@ constexpr FailOn kFailOn[] = {
 
 constexpr size_t kMostShownBytes = 100;
 
-absl::Status AddRename(const std::string& text, const std::string& where, Renames* renames) {
+std::pair<std::string, std::string> ReadRename(const std::string& text, const std::string& where) {
   const size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
-    return absl::InvalidArgumentError(absl::StrCat(where, ": invalid renaming '", text.substr(0, kMostShownBytes),
-                                                   text.size() > kMostShownBytes ? "..." : "", "' (expected OLD=NEW)"));
+    throw CommandFailure{absl::StrCat(where, ": invalid renaming '", text.substr(0, kMostShownBytes),
+                                      text.size() > kMostShownBytes ? "..." : "", "' (expected OLD=NEW)")};
   }
-  renames->push_back({text.substr(0, equals), text.substr(equals + 1)});
-  return absl::OkStatus();
+  return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
 constexpr uint64_t kMostRenameBytes = 16 << 20;
 
-// One OLD=NEW a line; blank lines and what begins with "#" is left out.
-absl::Status ReadRenames(const std::string& path, Renames* renames) {
-  const absl::StatusOr<std::string> text = ReadInputFile(path, kMostRenameBytes);
-  if (!text.ok()) return text.status();
+// The file has one OLD=NEW a line; blank lines and what begins with "#" is left out.
+Renames ReadRenames(const std::vector<std::string>& given, const std::string& path) {
+  Renames renames;
+  for (const std::string& rename : given) renames.push_back(ReadRename(rename, "--rename"));
   int number = 0;
-  for (const absl::string_view piece : absl::StrSplit(*text, '\n')) {
+  for (const absl::string_view piece :
+       absl::StrSplit(path.empty() ? "" : OrFail(ReadInputFile(path, kMostRenameBytes)), '\n')) {
     std::string line(piece);
     ++number;
     while (!line.empty() && std::strchr(" \t\r", line.back()) != nullptr) line.pop_back();
     if (line.empty() || line[0] == '#') continue;
-    absl::Status added = AddRename(line, absl::StrCat(path, ": line ", number), renames);
-    if (!added.ok()) return added;
+    renames.push_back(ReadRename(line, absl::StrCat(path, ": line ", number)));
   }
-  return absl::OkStatus();
+  return renames;
 }
 
-// Fills in which traces are compared, and for a page what was found in each.
-absl::StatusOr<DiffReport> CompareTraces(const DiffCommandOptions& options, TraceChoice* base, TraceChoice* next,
-                                         std::unique_ptr<KnownFindings>* known) {
-  DiffOptions diff;
-  for (const std::string& rename : options.renames) {
-    if (absl::Status added = AddRename(rename, "--rename", &diff.renames); !added.ok()) return added;
-  }
-  if (!options.rename_file.empty()) {
-    if (absl::Status read = ReadRenames(options.rename_file, &diff.renames); !read.ok()) return read;
-  }
-  for (const auto& [path, choice] : {std::make_pair(options.base, base), std::make_pair(options.next, next)}) {
-    absl::StatusOr<TraceChoice> chosen = ChooseAndSay(path, options.all_runs);
-    if (!chosen.ok()) return chosen.status();
-    *choice = *std::move(chosen);
-  }
-  absl::StatusOr<CategoryRules> categories = ReadCategories(options.categories);
-  if (!categories.ok()) return categories.status();
-  diff.analyze.categories = *std::move(categories);
-  diff.analyze.step_marks = options.step_marks;
-  diff.analyze.symbols.search.search_paths = options.search_paths;
-  diff.analyze.threads = options.threads;
-  if (options.format == "html") {
-    std::vector<std::string> both = base->paths;
-    both.insert(both.end(), next->paths.begin(), next->paths.end());
-    *known = std::make_unique<KnownFindings>(both);
-    diff.analyze.known = known->get();
-  }
-  AnalysisProgress far;
-  diff.analyze.progress = &far;
-  Progress progress("comparing " + options.next, &far);
-  PassLog passes;
-  if (options.explain_passes) diff.analyze.passes = &passes;
-  absl::StatusOr<DiffReport> report = Diff(base->paths, next->paths, diff);
-  const std::string made = passes.Text();
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, made.data(), made.size());
-  if (!report.ok()) return report;
-  for (const TraceChoice* choice : {base, next}) {
-    if (!choice->left_out.empty()) report->warnings.push_back(choice->left_out);
-  }
-  return report;
-}
-
-// With the report on each run.
-absl::StatusOr<std::string> Html(const DiffReport& report, const TraceChoice& base, const TraceChoice& next,
-                                 const DiffCommandOptions& options, KnownFindings* known) {
-  DiffRuns runs;
-  AnalyzeOptions analyze;
-  absl::StatusOr<CategoryRules> categories = ReadCategories(options.categories);
-  if (!categories.ok()) return categories.status();
-  analyze.categories = *std::move(categories);
-  analyze.known = known;
-  analyze.step_marks = options.step_marks;
-  analyze.symbols.search.search_paths = options.search_paths;
-  analyze.threads = options.threads;
-  AnalysisProgress far;
-  analyze.progress = &far;
-  Progress progress("drawing the timelines", &far);
-  for (const auto& [choice, run] : {std::make_pair(&base, &runs.base), std::make_pair(&next, &runs.next)}) {
-    absl::StatusOr<Report> analyzed = Analyze(choice->paths, analyze);
-    if (!analyzed.ok()) return analyzed.status();
-    *run = *std::move(analyzed);
-  }
-  return RenderDiffHtml(report, &runs);
+std::vector<std::string> FailOnNames() {
+  std::vector<std::string> names;
+  for (const FailOn& one : kFailOn) names.emplace_back(one.name);
+  return names;
 }
 
 }  // namespace
 
-const std::vector<std::string>& FailOnNames() {
-  static const auto* const names = [] {
-    auto* all = new std::vector<std::string>;
-    for (const FailOn& one : kFailOn) all->push_back(one.name);
-    return all;
-  }();
-  return *names;
-}
+int DiffCommand(const Arguments& arguments) {
+  std::string base_path, next_path, format = "text", output, rename_file;
+  size_t top = 10;
+  std::vector<std::string> renames, fail_on;
+  ColorMode color = ColorMode::kAuto;
+  AnalysisOptions options;
+  CommandParser parser(
+      "diff [OPTION...] BASE NEW",
+      "Show what changed between two runs: leaks, the peak, growth, fragmentation, and allocation sites "
+      "that are new, gone, larger or smaller. Moved lines and renamed functions are not changes. BASE "
+      "and NEW are traces, or folders of them.");
+  parser.Positional("BASE", &base_path);
+  parser.Positional("NEW", &next_path);
+  AddFormat(&parser, &format, {"text", "json", "markdown", "html"});
+  AddOutput(&parser, &output);
+  AddTop(&parser, &top, "the most rows of a table in text and Markdown (default: 10)");
+  AddExplainPasses(&parser, &options, "each");
+  parser.List("--rename", "OLD=NEW", &renames,
+              "a function, class, namespace or file that has another name in NEW; may be repeated");
+  parser.Option("--rename-file", "FILE", &rename_file, "a file with one OLD=NEW per line");
+  parser
+      .List("--fail-on", "WHAT", &fail_on,
+            absl::StrCat("exit with 1 for any of these, separated by commas: ", absl::StrJoin(FailOnNames(), ", "),
+                         ". change: any change at all; divergence: other allocations, or in another order"))
+      ->delimiter(',')
+      ->check(OneOf("change", FailOnNames()));
+  AddStepMarksAndCategories(&parser, &options);
+  AddThreads(&parser, &options);
+  AddInput(&parser, &options);
+  AddColor(&parser, &color);
+  parser.Ending(
+      "Exit code: 0 success, 1 what --fail-on names, 2 bad input or usage, 3 not enough evidence: too few steps to "
+      "tell a change from chance, or runs that cannot be compared.");
+  if (const auto code = parser.Parse(arguments)) return *code;
 
-int RunDiff(const DiffCommandOptions& options) {
-  if (options.format == "html" && options.output.empty() && isatty(STDOUT_FILENO) != 0) {
+  const bool html = format == "html";
+  if (html && output.empty() && isatty(STDOUT_FILENO) != 0) {
     return BadInput("refusing to write HTML to a terminal (use -o FILE)");
   }
-  const absl::Status output =
-      CheckOutput(options.output, {options.base, options.next, options.rename_file, options.categories});
-  if (!output.ok()) return BadInput(std::string(output.message()));
-  TraceChoice base, next;
-  std::unique_ptr<KnownFindings> known;
-  const absl::StatusOr<DiffReport> report = CompareTraces(options, &base, &next, &known);
-  if (!report.ok()) return BadInput(std::string(report.status().message()));
-  const absl::StatusOr<std::string> text =
-      options.format == "json"   ? RenderDiffJson(*report)
-      : options.format == "html" ? Html(*report, base, next, options, known.get())
-      : options.format == "markdown"
-          ? RenderDiffMarkdown(*report, options.top)
-          : RenderDiffText(*report, DetectStyle(IsFile(options.output) ? -1 : STDOUT_FILENO, options.color),
-                           options.top);
-  if (!text.ok()) return BadInput(std::string(text.status().message()));
-  if (const int code = WriteOutput(options.output, *text); code != kExitFine) return code;
-  if (!report->comparable) return kExitNotEnoughEvidence;
-  for (const FailOn& one : kFailOn) {
-    const bool wanted = std::find(options.fail_on.begin(), options.fail_on.end(), one.name) != options.fail_on.end();
-    if (wanted && one.applies(*report)) return kExitFinding;
+  CheckOutput(output, {base_path, next_path, rename_file, options.categories});
+  DiffOptions diff;
+  diff.renames = ReadRenames(renames, rename_file);
+  const TraceChoice base = ChooseAndSay({base_path}, options.all_runs);
+  const TraceChoice next = ChooseAndSay({next_path}, options.all_runs);
+  options.ReadCategories();
+  // A page also shows what was found in each run.
+  std::vector<std::string> both = base.paths;
+  both.insert(both.end(), next.paths.begin(), next.paths.end());
+  KnownFindings known(both);
+  if (html) options.analyze.known = &known;
+  DiffReport report = OrFail([&] {
+    const ShownAnalysis shown("comparing " + next_path, &options);
+    diff.analyze = options.analyze;
+    return Diff(base.paths, next.paths, diff);
+  }());
+  for (const TraceChoice* choice : {&base, &next}) {
+    if (!choice->left_out.empty()) report.warnings.push_back(choice->left_out);
   }
-  const bool complete = report->base.incomplete.empty() && report->next.incomplete.empty();
-  return complete && (report->identical || report->tested) ? kExitFine : kExitNotEnoughEvidence;
+  std::string text;
+  if (html) {
+    options.explain_passes = false;  // they have been printed
+    const ShownAnalysis shown("drawing the timelines", &options);
+    DiffRuns runs;
+    runs.base = OrFail(Analyze(base.paths, options.analyze));
+    runs.next = OrFail(Analyze(next.paths, options.analyze));
+    text = RenderDiffHtml(report, &runs);
+  } else {
+    text = format == "json" ? RenderDiffJson(report)
+           : format == "markdown"
+               ? RenderDiffMarkdown(report, top)
+               : RenderDiffText(report, DetectStyle(IsFile(output) ? -1 : STDOUT_FILENO, color), top);
+  }
+  if (const int code = WriteOutput(output, text); code != kExitFine) return code;
+  if (!report.comparable) return kExitNotEnoughEvidence;
+  for (const FailOn& one : kFailOn) {
+    const bool wanted = std::find(fail_on.begin(), fail_on.end(), one.name) != fail_on.end();
+    if (wanted && one.applies(report)) return kExitFinding;
+  }
+  const bool complete = report.base.incomplete.empty() && report.next.incomplete.empty();
+  return complete && (report.identical || report.tested) ? kExitFine : kExitNotEnoughEvidence;
 }
 
 }  // namespace vramtrack

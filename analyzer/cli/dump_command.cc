@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cli/commands.h"
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "analyzer/base/display_text.h"
+#include "analyzer/cli/commands.h"
 #include "analyzer/cli/output.h"
+#include "analyzer/cli/shared_options.h"
 #include "analyzer/cli/trace_text.h"
 #include "analyzer/cupti/activity_stream.h"
 #include "analyzer/holders/path_text.h"
 #include "analyzer/ingest/event_stream.h"
 #include "analyzer/ingest/holder_walks.h"
+#include "analyzer/ingest/trace_choice.h"
 #include "analyzer/ledger/kind.h"
 #include "analyzer/render/text/event_words.h"
 
@@ -50,7 +51,7 @@ std::string EventLine(const Trace& trace, const StreamEvent& event, StackIndex s
 
 // Writes CUPTI's records, after the events; CUPTI's times are converted to those of events. False if the output was
 // closed.
-bool DumpActivities(const Trace& trace, StandardOutput* out) {
+bool DumpActivities(const Trace& trace, OutputStream* out) {
   if (trace.activities().empty()) return true;
   if (!out->Write(absl::StrFormat("%14s %-16s %9s %6s %14s %18s %14s %11s %s\n", "#    seconds", "record", "operation",
                                   "device", "bytes", "address", "duration ns", "correlation", "details"))) {
@@ -79,7 +80,7 @@ bool DumpActivities(const Trace& trace, StandardOutput* out) {
 
 // Writes the walks through Python's objects, after the events: one line each, then one for each block. False if the
 // output was closed.
-bool DumpWalks(const Trace& trace, StandardOutput* out) {
+bool DumpWalks(const Trace& trace, OutputStream* out) {
   const HolderWalks walks(trace);
   for (const HolderWalk& walk : walks.all()) {
     const double begin = trace.clock().Seconds(walk.begin_ticks), end = trace.clock().Seconds(walk.end_ticks);
@@ -101,19 +102,25 @@ bool DumpWalks(const Trace& trace, StandardOutput* out) {
   return true;
 }
 
+struct DumpArguments {
+  std::vector<std::string> traces;
+  bool stacks = false, raw_stacks = false;
+  AnalysisOptions analysis;
+};
+
 // False if the output was closed.
-bool DumpTrace(const Trace& trace, const DumpOptions& options, StandardOutput* out) {
+bool DumpTrace(const Trace& trace, const DumpArguments& given, OutputStream* out) {
   out->Write(absl::StrFormat("# %s\n%14s %6s %-12s %-16s %6s %14s %18s %14s %6s %s\n", Printable(trace.path()),
                              "#    seconds", "thread", "operation", "kind", "device", "bytes", "address", "allocation",
                              "stack", "details"));
-  TracedFrames frames(trace.definitions(), options.search_paths,
-                      options.raw_stacks ? StackDetail::kRaw : StackDetail::kUseful);
+  TracedFrames frames(trace.definitions(), given.analysis.analyze.symbols.search.search_paths,
+                      given.raw_stacks ? StackDetail::kRaw : StackDetail::kUseful);
   EventStream stream(trace);
   StreamEvent event;
   while (stream.Next(&event)) {
     StackIndex stack = HasStack(event.operation) ? trace.definitions().stacks.Distinct(event.shape->ref) : kEmptyStack;
     if (!out->Write(EventLine(trace, event, stack))) return false;
-    if (!options.stacks || stack == kEmptyStack) continue;
+    if (!(given.stacks || given.raw_stacks) || stack == kEmptyStack) continue;
     for (const std::string& line : frames.Lines(stack)) out->Write(absl::StrCat("    ", line, "\n"));
   }
   if (!DumpActivities(trace, out)) return false;
@@ -126,17 +133,23 @@ bool DumpTrace(const Trace& trace, const DumpOptions& options, StandardOutput* o
 
 }  // namespace
 
-int RunDump(const DumpOptions& options) {
-  const absl::StatusOr<TraceChoice> choice = ChooseAndSay(options.traces, options.all_runs);
-  if (!choice.ok()) return BadInput(std::string(choice.status().message()));
-  StandardOutput out;
-  for (const std::string& path : choice->paths) {
-    absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Open(path);
+int DumpCommand(const Arguments& arguments) {
+  DumpArguments given;
+  CommandParser parser("dump [OPTION...] TRACE...", "Print the events of a trace in time order, one per line.");
+  parser.Positional("TRACE", &given.traces);
+  parser.Flag("--stacks", &given.stacks, "print the call stack below each event that has one");
+  parser.Flag("--raw-stacks", &given.raw_stacks, absl::StrCat("like --stacks, but ", kTextOfRawStacks));
+  AddInput(&parser, &given.analysis);
+  if (const auto code = parser.Parse(arguments)) return *code;
+
+  OutputStream out;
+  for (const std::string& path : ChooseAndSay(given.traces, given.analysis.all_runs).paths) {
+    const absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Open(path);
     if (!trace.ok()) {
       out.Finish();
-      return BadInput(std::string(trace.status().message()));
+      OrFail(trace.status());
     }
-    if (!DumpTrace(**trace, options, &out)) break;
+    if (!DumpTrace(**trace, given, &out)) break;
   }
   return out.Finish();
 }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cli/commands.h"
-
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,71 +11,78 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "analyzer/base/choices.h"
-#include "analyzer/cli/option_values.h"
+#include "analyzer/cli/commands.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
+#include "analyzer/cli/shared_options.h"
 #include "analyzer/export/exporter.h"
 #include "analyzer/export/site_names.h"
 #include "analyzer/export/tables.h"
+#include "analyzer/ingest/trace_choice.h"
 #include "analyzer/summary/summary.h"
 
 namespace vramtrack {
 namespace {
 
-// Empty if `text` is FIRST:LAST, or it names a moment: then it is in `options`. Otherwise what is wrong, in one line.
-std::string ReadSteps(const std::string& text, ExportOptions* options) {
+// What the command line says of an export, before it is checked.
+struct ExportArguments {
+  std::string trace, format, output;
+  std::vector<std::string> tables;
+  std::string at, steps, level = "all", frames = "calls";
+  bool raw_stacks = false;
+  AnalysisOptions analysis;
+};
+
+[[noreturn]] void Wrong(const std::string& option, const std::string& what) {
+  throw CommandFailure{absl::StrCat(option, ": ", what)};
+}
+
+std::pair<uint64_t, uint64_t> ReadSteps(const std::string& text) {
   const std::vector<std::string> ends = absl::StrSplit(text, ':');
   uint64_t first = 0, last = 0;
   if (ends.size() != 2 || !absl::SimpleAtoi(ends[0], &first) || !absl::SimpleAtoi(ends[1], &last) || last < first) {
-    return absl::StrCat("--steps: invalid range '", text, "' (example: 10:20)");
+    Wrong("--steps", absl::StrCat("invalid range '", text, "' (example: 10:20)"));
   }
-  options->steps = {first, last};
-  return "";
+  return {first, last};
 }
 
-std::string ReadMoment(const std::string& text, ExportOptions* options) {
+void ReadMoment(const std::string& text, ExportOptions* options) {
   using At = ExportOptions::At;
   constexpr char kStep[] = "step=";
   for (const auto& [name, at] :
        {std::pair("peak", At::kPeak), std::pair("end", At::kEnd), std::pair("oom", At::kOom)}) {
     options->at = at;
-    if (text == name) return "";
+    if (text == name) return;
   }
   options->at = At::kStep;
-  const bool is_step = text.rfind(kStep, 0) == 0 && absl::SimpleAtoi(text.substr(strlen(kStep)), &options->step);
-  return is_step ? "" : absl::StrCat("--at: unknown moment '", text, "' (expected peak, end, oom or step=N)");
+  if (text.rfind(kStep, 0) == 0 && absl::SimpleAtoi(text.substr(strlen(kStep)), &options->step)) return;
+  Wrong("--at", absl::StrCat("unknown moment '", text, "' (expected peak, end, oom or step=N)"));
 }
 
-std::string ReadOptions(const ExportCommandOptions& command, ExportOptions* options) {
+void ReadExportOptions(ExportArguments* given, ExportOptions* options) {
   using Levels = ExportOptions::Levels;
-  options->levels = command.level == "driver"      ? Levels::kDriver
-                    : command.level == "framework" ? Levels::kFramework
-                                                   : Levels::kAll;
-  options->value = command.value;
-  options->modules = command.frames == "modules";
-  options->max_events = command.max_events;
-  absl::StatusOr<CategoryRules> categories = ReadCategories(command.categories);
-  if (!categories.ok()) return std::string(categories.status().message());
-  options->analyze.categories = *std::move(categories);
-  options->analyze.step_marks = command.step_marks;
-  options->analyze.threads = command.threads;
-  options->analyze.symbols.search.search_paths = command.search_paths;
-  if (command.raw_stacks) options->analyze.stacks = StackDetail::kRaw;
-  if (!command.steps.empty()) {
-    if (std::string wrong = ReadSteps(command.steps, options); !wrong.empty()) return wrong;
+  options->levels = given->level == "driver"      ? Levels::kDriver
+                    : given->level == "framework" ? Levels::kFramework
+                                                  : Levels::kAll;
+  options->modules = given->frames == "modules";
+  given->analysis.ReadCategories();
+  options->analyze = given->analysis.analyze;
+  if (given->raw_stacks) options->analyze.stacks = StackDetail::kRaw;
+  if (!given->steps.empty()) {
+    options->steps = ReadSteps(given->steps);
     options->at = ExportOptions::At::kStep;
     options->step = options->steps->second;
   }
-  return command.at.empty() ? "" : ReadMoment(command.at, options);
+  if (!given->at.empty()) ReadMoment(given->at, options);
 }
 
-// The tables that are asked for, each once. Empty if `wrong` is not.
-std::vector<std::string> ReadTables(const ExportFormat& format, std::vector<std::string> wanted, std::string* wrong) {
+// The tables that are asked for, each once.
+std::vector<std::string> ReadTables(const ExportFormat& format, std::vector<std::string> wanted) {
   if (!format.tables) {
-    if (!wanted.empty())
-      *wrong = absl::StrCat("--table: ", format.name, " does not hold tables (use --to parquet or csv)");
+    if (!wanted.empty()) Wrong("--table", absl::StrCat(format.name, " does not hold tables (use --to parquet or csv)"));
     return {""};
   }
   std::vector<std::string> tables;
@@ -87,27 +92,25 @@ std::vector<std::string> ReadTables(const ExportFormat& format, std::vector<std:
     if (FindExportTable(name) == nullptr) {
       std::vector<std::string> known = ExportTableNames();
       known.emplace_back("all");
-      *wrong = "--table: " + UnknownChoice("table", name, known);
-      return {};
+      Wrong("--table", UnknownChoice("table", name, known));
     }
     if (std::find(tables.begin(), tables.end(), name) == tables.end()) tables.push_back(name);
   }
   return tables;
 }
 
-// Empty if the options fit --frames modules. A walk is a moment of its own.
-std::string CheckModules(const ExportCommandOptions& command) {
-  if (command.frames != "modules") return "";
-  if (command.format != "folded" && command.format != "speedscope") {
-    return absl::StrCat("--frames: ", command.format, " has no frames of modules (use --to folded or speedscope)");
+// Whether the options fit --frames modules. A walk is a moment of its own.
+void CheckModules(const ExportArguments& given, const std::string& value) {
+  if (given.frames != "modules") return;
+  if (given.format != "folded" && given.format != "speedscope") {
+    Wrong("--frames", absl::StrCat(given.format, " has no frames of modules (use --to folded or speedscope)"));
   }
-  for (const auto& [name, given] :
-       {std::pair("--at", !command.at.empty()), std::pair("--steps", !command.steps.empty()),
-        std::pair("--level", command.level != "all")}) {
-    if (given) return absl::StrCat(name, ": not with --frames modules, which are those of a walk's moment");
+  for (const auto& [name, is_given] : {std::pair("--at", !given.at.empty()), std::pair("--steps", !given.steps.empty()),
+                                       std::pair("--level", given.level != "all")}) {
+    if (is_given) Wrong(name, "not with --frames modules, which are those of a walk's moment");
   }
-  if (command.value.rfind("inuse", 0) == 0) return "";
-  return absl::StrCat("--value: ", command.value, " is not known by module (use inuse_space or inuse_objects)");
+  if (value.rfind("inuse", 0) == 0) return;
+  Wrong("--value", absl::StrCat(value, " is not known by module (use inuse_space or inuse_objects)"));
 }
 
 bool IsFolder(const std::string& path) {
@@ -117,7 +120,7 @@ bool IsFolder(const std::string& path) {
 
 // One file that is written, and what writes it.
 struct ExportedFile {
-  ExportedFile(const std::string& path, OutputFile::Links links, const ExportFormat& format,
+  ExportedFile(const std::string& path, OutputStream::Links links, const ExportFormat& format,
                const ExportOptions& wanted)
       : options(wanted),
         out(path, links),
@@ -128,89 +131,117 @@ struct ExportedFile {
   std::unique_ptr<Exporter> exporter;
 };
 
-absl::Status ExportTrace(const std::string& path, const ExportOptions& options, std::deque<ExportedFile>* files) {
-  absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Open(path);
-  if (!trace.ok()) return trace.status();
-  absl::StatusOr<std::unique_ptr<ExportedProcess>> process = ExportedProcess::Make(**trace, options);
-  if (!process.ok()) return process.status();
-  for (ExportedFile& file : *files) {
-    if (absl::Status status = file.exporter->Add(**process); !status.ok()) return status;
-  }
-  return absl::OkStatus();
+void ExportTrace(const std::string& path, const ExportOptions& options, std::deque<ExportedFile>* files) {
+  const std::unique_ptr<Trace> trace = OrFail(Trace::Open(path));
+  const std::unique_ptr<ExportedProcess> process = OrFail(ExportedProcess::Make(*trace, options));
+  for (ExportedFile& file : *files) OrFail(file.exporter->Add(*process));
 }
 
-absl::Status ExportSummary(const std::string& path, const Summary& summary, std::deque<ExportedFile>* files) {
+void ExportSummary(const std::string& path, const Summary& summary, std::deque<ExportedFile>* files) {
   for (const auto& [identity, record] : summary.records()) {
-    absl::StatusOr<ProcessSummary> process = summary.Decode(identity, record);
-    if (!process.ok()) return process.status();
-    NameSites(&process->findings);
-    for (ExportedFile& file : *files) {
-      if (absl::Status status = file.exporter->AddSummary(path, *process); !status.ok()) return status;
-    }
+    ProcessSummary process = OrFail(summary.Decode(identity, record));
+    NameSites(&process.findings);
+    for (ExportedFile& file : *files) OrFail(file.exporter->AddSummary(path, process));
   }
-  return absl::OkStatus();
 }
 
 // Traces one by one, and then the processes of all summaries, each once. `named`: as the user names all of them.
-absl::Status ExportAll(const std::vector<std::string>& paths, const std::string& named, const ExportOptions& options,
-                       std::deque<ExportedFile>* files) {
+void ExportAll(const std::vector<std::string>& paths, const std::string& named, const ExportOptions& options,
+               std::deque<ExportedFile>* files) {
   Summary summaries;
   for (const std::string& path : paths) {
     if (IsSummaryFile(path)) {
       std::string damage;
-      absl::StatusOr<Summary> summary = ReadSummaryFile(path, &damage);
-      if (!summary.ok()) return summary.status();
+      const Summary summary = OrFail(ReadSummaryFile(path, &damage));
       if (!damage.empty()) Say(damage);
-      summaries.Join(*summary);
-    } else if (absl::Status status = ExportTrace(path, options, files); !status.ok()) {
-      return status;
+      summaries.Join(summary);
+    } else {
+      ExportTrace(path, options, files);
     }
     ++options.analyze.progress->files;
   }
-  if (absl::Status status = ExportSummary(named, summaries, files); !status.ok()) return status;
+  ExportSummary(named, summaries, files);
   for (ExportedFile& file : *files) file.exporter->Finish();
-  return absl::OkStatus();
 }
 
 }  // namespace
 
-int RunExport(const ExportCommandOptions& command) {
-  const ExportFormat* format = FindExportFormat(command.format);
-  if (format == nullptr) return BadInput("--to: " + UnknownChoice("format", command.format, ExportFormatNames()));
-  if (const std::string wrong = CheckModules(command); !wrong.empty()) return BadInput(wrong);
+int ExportCommand(const Arguments& arguments) {
+  ExportArguments given;
   ExportOptions options;
-  if (const std::string wrong = ReadOptions(command, &options); !wrong.empty()) {
-    return BadInput(wrong);
+  CommandParser parser(
+      "export [OPTION...] TRACE --to FORMAT -o FILE",
+      "Convert a trace to another tool's format. Stack formats hold the bytes in use at one moment and the "
+      "bytes allocated.");
+  parser.Positional("TRACE", &given.trace);
+  parser
+      .Option("--to", "FORMAT", &given.format,
+              "stacks: pprof, speedscope, folded; events: torch-snapshot; curves: perfetto; tables: parquet, csv")
+      ->required()
+      ->check(OneOf("format", ExportFormatNames()));
+  parser
+      .List("--table", "TABLE,...", &given.tables,
+            absl::StrCat("tables of parquet and csv: ", absl::StrJoin(ExportTableNames(), ", "),
+                         " or all (default: sites); several go to a folder, one file each"))
+      ->delimiter(',');
+  AddOutput(&parser, &given.output, "; for tables, FILE may be a folder");
+  parser.Option(
+      "--at", "MOMENT", &given.at,
+      "the moment for bytes in use: peak (default) or end of each device, oom (the first), or step=N (its end)");
+  parser.Option("--steps", "A:B", &given.steps, "only these steps; bytes in use are those at the end of step B");
+  parser
+      .Option("--level", "LEVEL", &given.level,
+              "all (default: a framework's blocks, and driver memory outside its segments), driver or framework")
+      ->check(OneOf("level", {"all", "driver", "framework"}));
+  parser
+      .Option(
+          "--value", "VALUE", &options.value,
+          "what folded and speedscope hold, and pprof shows first: inuse_space (default), inuse_objects, alloc_space "
+          "or alloc_objects")
+      ->check(OneOf("value", {"inuse_space", "inuse_objects", "alloc_space", "alloc_objects"}));
+  parser
+      .Option(
+          "--frames", "FRAMES", &given.frames,
+          "for folded and speedscope: calls (default), or modules: the names that lead to a model's modules, at the "
+          "walk of --holders nearest to the peak")
+      ->check(OneOf("frames", {"calls", "modules"}));
+  parser
+      .Option("--max-events", "N", &options.max_events,
+              "keep the last N events, or points of a curve, of each device (default: 100000)")
+      ->check(WholeNumber(1, uint64_t{1} << 40));
+  parser.Flag("--raw-stacks", &given.raw_stacks, kTextOfRawStacks);
+  AddStepMarksAndCategories(&parser, &given.analysis);
+  AddInput(&parser, &given.analysis);
+  AddThreads(&parser, &given.analysis);
+  if (const auto code = parser.Parse(arguments)) return *code;
+
+  const ExportFormat& format = *FindExportFormat(given.format);
+  CheckModules(given, options.value);
+  ReadExportOptions(&given, &options);
+  const std::vector<std::string> tables = ReadTables(format, given.tables);
+  const bool in_folder = tables.size() > 1 || (format.tables && IsFile(given.output) && IsFolder(given.output));
+  if (in_folder && !IsFile(given.output)) return BadInput("--table: several tables need a folder (use -o DIR)");
+  if (!IsFile(given.output) && isatty(STDOUT_FILENO) != 0 && format.binary) {
+    return BadInput(absl::StrCat("refusing to write binary ", format.name, " to a terminal (use -o FILE)"));
   }
-  std::string wrong;
-  const std::vector<std::string> tables = ReadTables(*format, command.tables, &wrong);
-  if (!wrong.empty()) return BadInput(wrong);
-  const bool in_folder = tables.size() > 1 || (format->tables && IsFile(command.output) && IsFolder(command.output));
-  if (in_folder && !IsFile(command.output)) return BadInput("--table: several tables need a folder (use -o DIR)");
-  if (!IsFile(command.output) && isatty(STDOUT_FILENO) != 0 && format->binary) {
-    return BadInput(absl::StrCat("refusing to write binary ", format->name, " to a terminal (use -o FILE)"));
-  }
-  const absl::StatusOr<TraceChoice> choice = ChooseAndSay(command.trace, command.all_runs);
-  if (!choice.ok()) return BadInput(std::string(choice.status().message()));
-  if (in_folder && mkdir(command.output.c_str(), 0777) != 0 && errno != EEXIST) {
-    return BadInput(absl::StrCat("cannot create folder '", command.output, "': ", strerror(errno)));
+  const TraceChoice choice = ChooseAndSay({given.trace}, given.analysis.all_runs);
+  if (in_folder && mkdir(given.output.c_str(), 0777) != 0 && errno != EEXIST) {
+    return BadInput(absl::StrCat("cannot create folder '", given.output, "': ", strerror(errno)));
   }
   AnalysisProgress far;
-  far.all_files += choice->paths.size();
+  far.all_files += choice.paths.size();
   options.analyze.progress = &far;
   std::deque<ExportedFile> files;  // they stay where they are
   for (const std::string& table : tables) {
     options.table = table;
-    const std::string output = in_folder ? absl::StrCat(command.output, "/", table, ".", format->name) : command.output;
-    if (absl::Status status = CheckOutput(output, {command.trace}); !status.ok()) {
-      return BadInput(std::string(status.message()));
-    }
-    files.emplace_back(output, in_folder ? OutputFile::Links::kReplace : OutputFile::Links::kFollow, *format, options);
+    const std::string output = in_folder ? absl::StrCat(given.output, "/", table, ".", format.name) : given.output;
+    CheckOutput(output, {given.trace});
+    files.emplace_back(output, in_folder ? OutputStream::Links::kReplace : OutputStream::Links::kFollow, format,
+                       options);
   }
   {
-    Progress progress("exporting " + command.trace, &far);
-    const absl::Status status = ExportAll(choice->paths, command.trace, options, &files);
-    if (!status.ok()) return BadInput(std::string(status.message()));
+    const Progress progress("exporting " + given.trace, &far);
+    ExportAll(choice.paths, given.trace, options, &files);
   }
   for (ExportedFile& file : files) {
     if (const int code = file.out.Finish(); code != kExitFine) return code;

@@ -97,7 +97,7 @@ TEST(FatalEnd, LeavesNoUnfinishedFile) {
   const std::string folder = TestFolder() + "/unfinished";
   std::filesystem::create_directories(folder);
   EXPECT_EXIT(Main([&folder]() -> int {
-                OutputFile out(folder + "/out");
+                OutputStream out(folder + "/out");
                 out.Write(std::string(100000, 'x'));
                 std::thread([] { throw std::bad_alloc(); }).join();
                 return 0;

@@ -17,6 +17,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/cli/commands.h"
+#include "analyzer/cli/output.h"
 #include "proto/frame.h"
 #include "proto/trace_builder.h"
 
@@ -83,10 +84,11 @@ std::string ErrorFor(const std::string& target) {
 }
 
 int Ask(const std::string& target, uint64_t timeout_s) {
-  HoldersOptions options;
-  options.target = target;
-  options.timeout_s = timeout_s;
-  return RunHolders(options);
+  try {
+    return HoldersCommand({target, "--timeout", std::to_string(timeout_s)});
+  } catch (const CommandFailure& failure) {
+    return BadInput(failure.line);
+  }
 }
 
 TEST(HolderRequest, FindsTheProcessByItsNumberItsTraceAndItsFolder) {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cli/commands.h"
-
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -12,6 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
+#include "analyzer/cli/command_parser.h"
+#include "analyzer/cli/commands.h"
 #include "analyzer/cli/holder_request.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
@@ -22,6 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kBetweenLooks(20);
+constexpr uint64_t kMostTimeoutSeconds = 1000000;
 
 double SecondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -46,18 +47,27 @@ std::vector<double> WaitForAll(std::vector<HolderRequest>* requests, uint64_t ti
 
 }  // namespace
 
-int RunHolders(const HoldersOptions& options) {
-  const absl::StatusOr<std::vector<TracingProcess>> processes = FindTracingProcesses(options.target);
-  if (!processes.ok()) return BadInput(std::string(processes.status().message()));
+int HoldersCommand(const Arguments& arguments) {
+  std::string target;
+  uint64_t timeout_s = 30;
+  CommandParser parser("holders [OPTION...] PID|TRACE",
+                       "Ask a running process which of its Python objects hold its memory, and wait for the answer. It "
+                       "is added to the process's trace. The process must have been started with run --holders, or "
+                       "joined with attach --holders. For a folder of traces, all processes that still write one are "
+                       "asked; for a launcher, all that it has started.");
+  parser.Positional("PID|TRACE", &target);
+  parser.Option("--timeout", "SECONDS", &timeout_s, "how long to wait for the answer (default: 30)")
+      ->check(WholeNumber(1, kMostTimeoutSeconds));
+  parser.Ending("Exit code: 0 answered, 2 bad input or usage, 3 no answer in time.");
+  if (const auto code = parser.Parse(arguments)) return *code;
+
   std::vector<HolderRequest> requests;
-  for (const TracingProcess& process : *processes) {
-    absl::StatusOr<HolderRequest> request = HolderRequest::Open(process);
-    if (!request.ok()) return BadInput(std::string(request.status().message()));
-    requests.push_back(*std::move(request));
+  for (const TracingProcess& process : OrFail(FindTracingProcesses(target))) {
+    requests.push_back(OrFail(HolderRequest::Open(process)));
   }
   for (HolderRequest& request : requests) request.Send();
-  const std::vector<double> seconds = WaitForAll(&requests, options.timeout_s);
-  StandardOutput out;
+  const std::vector<double> seconds = WaitForAll(&requests, timeout_s);
+  OutputStream out;
   int code = kExitFine;
   for (size_t i = 0; i < requests.size(); ++i) {
     const TracingProcess& process = requests[i].process();
@@ -68,7 +78,7 @@ int RunHolders(const HoldersOptions& options) {
                                "; to see it: vramtrack report ", Printable(process.trace), "\n"));
         continue;
       case HolderRequest::State::kWaiting:
-        Say(absl::StrCat(name, ": no answer within ", options.timeout_s,
+        Say(absl::StrCat(name, ": no answer within ", timeout_s,
                          " s (the walk happens when the main thread next runs Python code after the next CUDA "
                          "allocation; a program without Python has none)"));
         break;

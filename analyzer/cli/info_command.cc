@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cli/commands.h"
-
 #include <unistd.h>
 
 #include <cmath>
@@ -14,12 +12,16 @@
 #include "absl/time/time.h"
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
+#include "analyzer/cli/commands.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
+#include "analyzer/cli/shared_options.h"
+#include "analyzer/cli/summary_info.h"
 #include "analyzer/cli/trace_text.h"
 #include "analyzer/cupti/activity_stream.h"
 #include "analyzer/ingest/event_stream.h"
 #include "analyzer/ingest/holder_walks.h"
+#include "analyzer/ingest/trace_choice.h"
 #include "analyzer/ingest/unseen_text.h"
 #include "analyzer/ledger/kind.h"
 #include "analyzer/render/text/event_words.h"
@@ -312,7 +314,7 @@ void WriteModules(const Definitions& definitions, const std::vector<std::string>
   }
 }
 
-void WriteInfo(const Trace& trace, const InfoOptions& options, Page* page) {
+void WriteInfo(const Trace& trace, const std::vector<std::string>& search_paths, Page* page) {
   EventCounts counts = Count(trace);
   page->Section(absl::StrCat(Printable(trace.path()), ", ", FormatByteCount(static_cast<double>(trace.file_bytes()))));
   WriteProcess(trace.definitions().process, page);
@@ -332,39 +334,42 @@ void WriteInfo(const Trace& trace, const InfoOptions& options, Page* page) {
   WriteUnseen(trace.definitions().process, page);
   WriteThreads(trace, counts, 16, page);
   WriteCaptures(trace, page);
-  WriteModules(trace.definitions(), options.search_paths, page);
+  WriteModules(trace.definitions(), search_paths, page);
 }
 
 }  // namespace
 
-int RunInfo(const InfoOptions& options) {
-  const absl::StatusOr<TraceChoice> choice = ChooseAndSay(options.traces, options.all_runs);
-  if (!choice.ok()) return BadInput(std::string(choice.status().message()));
-  StandardOutput out;
-  if (options.paths) {
-    for (const std::string& path : choice->paths) out.Write(path + "\n");
-    return out.Finish();
-  }
+int InfoCommand(const Arguments& arguments) {
+  std::vector<std::string> traces;
+  bool paths = false;
+  AnalysisOptions options;
+  CommandParser parser("info [OPTION...] TRACE...",
+                       "Show what a trace contains and how complete it is: process, environment, events by operation, "
+                       "losses, threads and modules.");
+  parser.Positional("TRACE", &traces);
+  parser.Flag("--paths", &paths, "print only the paths of the traces that TRACE stands for, one per line");
+  AddInput(&parser, &options);
+  if (const auto code = parser.Parse(arguments)) return *code;
+
+  const TraceChoice choice = ChooseAndSay(traces, options.all_runs);
+  if (paths) return Print(absl::StrJoin(choice.paths, "\n") + "\n");
   int bad = 0;
   Page page(DetectStyle(STDOUT_FILENO, ColorMode::kAuto));
-  for (const std::string& path : choice->paths) {
-    if (IsSummaryFile(path)) {
-      if (absl::Status written = WriteSummaryInfo(path, &page); !written.ok()) {
-        bad = BadInput(std::string(written.message()));
+  for (const std::string& path : choice.paths) {
+    // Where one cannot be read, the others of the job are still worth to be seen.
+    try {
+      if (IsSummaryFile(path)) {
+        WriteSummaryInfo(path, &page);
+        continue;
       }
-      continue;
+      const std::unique_ptr<Trace> trace = OrFail(Trace::Open(path));
+      const Progress progress("reading " + path);
+      WriteInfo(*trace, options.analyze.symbols.search.search_paths, &page);
+    } catch (const CommandFailure& failure) {
+      bad = BadInput(failure.line);
     }
-    absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Open(path);
-    if (!trace.ok()) {
-      // The others of the job are still worth to be seen.
-      bad = BadInput(std::string(trace.status().message()));
-      continue;
-    }
-    Progress progress("reading " + path);
-    WriteInfo(**trace, options, &page);
   }
-  out.Write(page.text());
-  int code = out.Finish();
+  const int code = Print(page.text());
   return code != 0 ? code : bad;
 }
 

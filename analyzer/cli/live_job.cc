@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -31,14 +33,11 @@ LiveJob::Look EndLook(absl::StatusOr<Report> report, Clock::time_point began) {
 
 }  // namespace
 
-LiveJob::LiveJob(std::string target, std::string step_marks, CategoryRules categories,
-                 std::vector<std::string> search_paths)
-    : target_(std::move(target)),
-      step_marks_(std::move(step_marks)),
-      categories_(std::move(categories)),
-      search_paths_(std::move(search_paths)),
-      modules_(std::make_shared<ModuleStore>()),
-      sites_(kMostSites) {
+LiveJob::LiveJob(std::string target, AnalyzeOptions options)
+    : target_(std::move(target)), analyze_(std::move(options)) {
+  analyze_.top = kMostSites;
+  analyze_.threads = 1;
+  analyze_.symbols.modules = std::make_shared<ModuleStore>();
   GoOnAfterTruncations();
 }
 
@@ -63,19 +62,8 @@ absl::Status LiveJob::Find() {
   return absl::OkStatus();
 }
 
-AnalyzeOptions LiveJob::OptionsOf() const {
-  AnalyzeOptions analyze;
-  analyze.top = sites_;
-  analyze.threads = 1;
-  analyze.step_marks = step_marks_;
-  analyze.categories = categories_;
-  analyze.symbols.search.search_paths = search_paths_;
-  analyze.symbols.modules = modules_;
-  return analyze;
-}
-
 LiveJob::Look LiveJob::ReportOn(KnownFindings* known, Clock::time_point began) const {
-  AnalyzeOptions analyze = OptionsOf();
+  AnalyzeOptions analyze = analyze_;
   analyze.known = known;
   const uint64_t replaced_ends = ReplacedEnds();
   absl::StatusOr<Report> report = Analyze(paths_, analyze);
@@ -85,13 +73,12 @@ LiveJob::Look LiveJob::ReportOn(KnownFindings* known, Clock::time_point began) c
 
 LiveJob::Look LiveJob::Read() {
   const Clock::time_point began = Clock::now();
-  const AnalyzeOptions analyze = OptionsOf();
   KnownFindings known(paths_);
   for (const std::string& path : paths_) {
     if (!known.Wants(path) || IsSummaryFile(path)) continue;
     // The report says what is wrong with a trace that cannot be read.
     const uint64_t replaced_ends = ReplacedEnds();
-    absl::StatusOr<ProcessFindings> findings = followed_.try_emplace(path, path).first->second.Look(analyze);
+    absl::StatusOr<ProcessFindings> findings = followed_.try_emplace(path, path).first->second.Look(analyze_);
     if (ReplacedEnds() != replaced_ends) {
       followed_.erase(path);
       return EndLook(Truncated(path), began);
@@ -103,6 +90,17 @@ LiveJob::Look LiveJob::Read() {
 
 LiveJob::Look LiveJob::ReadWhole() const { return ReportOn(nullptr, Clock::now()); }
 
-double LiveJob::Pause(const Look& look, double least) { return std::max(least, look.seconds / kShareOfProcessor); }
+std::chrono::duration<double> LiveJob::Pause(double seconds, double least_s) {
+  return std::chrono::duration<double>(std::max(least_s, seconds / kShareOfProcessor));
+}
+
+int LiveJob::Follow(double least_s, bool whole, const std::function<std::optional<int>(Look*)>& on_look) {
+  while (true) {
+    Look look = whole ? ReadWhole() : Read();
+    if (const std::optional<int> code = on_look(&look)) return *code;
+    std::this_thread::sleep_for(Pause(look.seconds, least_s));
+    Find().IgnoreError();
+  }
+}
 
 }  // namespace vramtrack

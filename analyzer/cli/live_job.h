@@ -4,8 +4,8 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,10 +13,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "analyzer/attribution/category_rules.h"
+#include "analyzer/findings/core/analyze_options.h"
 #include "analyzer/findings/followed_process.h"
 #include "analyzer/model/report.h"
-#include "analyzer/symbols/symbolizer.h"
 
 namespace vramtrack {
 
@@ -24,13 +23,13 @@ namespace vramtrack {
 // truncated while it is read does not end the process: that look has an error.
 class LiveJob {
  public:
-  // `target`: a process number, a trace or a folder of traces. The others are as in AnalyzeOptions.
-  LiveJob(std::string target, std::string step_marks, CategoryRules categories, std::vector<std::string> search_paths);
+  // `target`: a process number, a trace or a folder of traces.
+  LiveJob(std::string target, AnalyzeOptions options);
 
   // From now on takes the traces of this run of a folder, instead of its newest.
   void ChooseRun(std::string run_id) { run_id_ = std::move(run_id); }
   // From now on, reports list up to so many sites besides the leaks.
-  void ListSites(size_t sites) { sites_ = sites; }
+  void ListSites(size_t sites) { analyze_.top = sites; }
 
   const std::string& target() const { return target_; }
   const std::vector<std::string>& paths() const { return paths_; }  // of the traces that were found
@@ -48,21 +47,21 @@ class LiveJob {
   // Reads the traces from their beginning: the whole report.
   Look ReadWhole() const;
 
-  // Returns how many seconds to wait after `look`, at least `least`: reading takes at most a tenth of one processor.
-  static double Pause(const Look& look, double least);
+  // Returns how long to wait after a look that read for `seconds`: reading takes at most a tenth of one processor.
+  static std::chrono::duration<double> Pause(double seconds, double least_s);
+
+  // Looks again and again, and finds the traces anew before each look but the first. `on_look` gets each look and may
+  // add to its seconds; it returns a code to end with, or nullopt to go on. `whole`: with the whole report each time.
+  int Follow(double least_s, bool whole, const std::function<std::optional<int>(Look*)>& on_look);
 
  private:
-  AnalyzeOptions OptionsOf() const;
   // Makes the report. `known`: findings that were made already, of traces that are not read then; may be null.
   // `began`: when the look began.
   Look ReportOn(KnownFindings* known, std::chrono::steady_clock::time_point began) const;
 
-  const std::string target_, step_marks_;
-  const CategoryRules categories_;
-  const std::vector<std::string> search_paths_;
-  const std::shared_ptr<ModuleStore> modules_;  // what was read from the program's files
+  const std::string target_;
+  AnalyzeOptions analyze_;  // its modules keep what was read from the program's files
   std::optional<std::string> run_id_;
-  size_t sites_;
   std::vector<std::string> paths_;
   std::map<std::string, FollowedProcess> followed_;  // by path
 };

@@ -26,7 +26,7 @@ TEST(LiveJob, GoesOnAfterATraceIsTruncatedWhileItIsRead) {
   }
   running.Write();
   const uint64_t bytes = std::filesystem::file_size(running.path());
-  LiveJob job(running.path(), "", {}, {});
+  LiveJob job(running.path(), {});
   ASSERT_TRUE(job.Find().ok());
   const LiveJob::Look whole = job.Read();
   ASSERT_TRUE(whole.report.ok()) << whole.report.status();
@@ -37,7 +37,7 @@ TEST(LiveJob, GoesOnAfterATraceIsTruncatedWhileItIsRead) {
       std::this_thread::sleep_for(std::chrono::duration<double>(whole.seconds * round / 40));
       std::filesystem::resize_file(running.path(), 4096);
     });
-    LiveJob other(running.path(), "", {}, {});
+    LiveJob other(running.path(), {});
     ASSERT_TRUE(other.Find().ok());
     const LiveJob::Look look = other.Read();
     truncates.join();

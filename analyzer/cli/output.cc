@@ -82,35 +82,23 @@ int WriteAll(int fd, std::string_view text) {
 
 }  // namespace
 
-StandardOutput::StandardOutput() { signal(SIGPIPE, SIG_IGN); }
-
-bool StandardOutput::Write(std::string_view text) {
-  if (error_ != 0) return false;
-  buffer_ += text;
-  return buffer_.size() < kBufferBytes || Flush();
+OutputStream::OutputStream(const std::string& output, Links links) : path_(IsFile(output) ? output : "") {
+  if (path_.empty()) {
+    signal(SIGPIPE, SIG_IGN);
+    fd_ = STDOUT_FILENO;
+  } else {
+    error_ = Open(links);
+  }
 }
 
-bool StandardOutput::Flush() {
-  if (error_ == 0) error_ = WriteAll(STDOUT_FILENO, buffer_);
-  buffer_.clear();
-  return error_ == 0;
-}
-
-int StandardOutput::Finish() {
-  if (Flush() || error_ == EPIPE) return kExitFine;
-  return BadInput(std::string("cannot write standard output: ") + strerror(error_));
-}
-
-OutputFile::OutputFile(std::string path, Links links) : path_(std::move(path)) { error_ = Open(links); }
-
-OutputFile::~OutputFile() {
-  if (fd_ < 0) return;
+OutputStream::~OutputStream() {
+  if (fd_ < 0 || path_.empty()) return;
   close(fd_);
   if (!temporary_.empty()) unlink(temporary_.c_str());
   Forget();
 }
 
-int OutputFile::Open(Links links) {
+int OutputStream::Open(Links links) {
   struct stat there;
   const bool follow = links == Links::kFollow;
   if (follow && LeadsAstray(path_)) return EACCES;
@@ -138,7 +126,7 @@ int OutputFile::Open(Links links) {
   return fchmod(fd_, exists && S_ISREG(there.st_mode) ? there.st_mode & 07777 : 0666 & ~mask) == 0 ? 0 : errno;
 }
 
-void OutputFile::Forget() {
+void OutputStream::Forget() {
   if (unfinished_ >= 0) unfinished[unfinished_] = nullptr;
   unfinished_ = -1;
 }
@@ -149,21 +137,25 @@ void RemoveUnfinishedOutput() {
   }
 }
 
-bool OutputFile::Flush() {
+bool OutputStream::Flush() {
   if (error_ == 0) error_ = WriteAll(fd_, buffer_);
   buffer_.clear();
   return error_ == 0;
 }
 
-bool OutputFile::Write(std::string_view bytes) {
+bool OutputStream::Write(std::string_view bytes) {
   if (error_ != 0) return false;
   buffer_ += bytes;
   return buffer_.size() < kBufferBytes || Flush();
 }
 
-int OutputFile::Finish() {
+int OutputStream::Finish() {
+  Flush();
+  if (path_.empty()) {
+    if (error_ == 0 || error_ == EPIPE) return kExitFine;
+    return BadInput(std::string("cannot write standard output: ") + strerror(error_));
+  }
   if (fd_ >= 0) {
-    Flush();
     if (close(fd_) != 0 && error_ == 0) error_ = errno;
     fd_ = -1;
     if (!temporary_.empty()) {
@@ -175,37 +167,23 @@ int OutputFile::Finish() {
   return error_ == 0 ? kExitFine : BadInput(absl::StrCat("cannot write '", path_, "': ", strerror(error_)));
 }
 
-OutputStream::OutputStream(const std::string& output, OutputFile::Links links) {
-  if (IsFile(output)) {
-    file_.emplace(output, links);
-  } else {
-    standard_.emplace();
-  }
-}
-
-bool OutputStream::Write(std::string_view bytes) { return file_ ? file_->Write(bytes) : standard_->Write(bytes); }
-
-int OutputStream::Finish() { return file_ ? file_->Finish() : standard_->Finish(); }
-
 bool IsFile(const std::string& output) { return !output.empty() && output != "-"; }
 
-absl::Status CheckOutput(const std::string& output, const std::vector<std::string>& inputs) {
+void CheckOutput(const std::string& output, const std::vector<std::string>& inputs) {
   struct stat out, in;
-  if (!IsFile(output) || stat(output.c_str(), &out) != 0 || !S_ISREG(out.st_mode)) return absl::OkStatus();
-  const auto refuse = [&output](const std::string& input) {
-    return absl::InvalidArgumentError(absl::StrCat("-o ", output, ": is the input ", input, " (use another name)"));
+  if (!IsFile(output) || stat(output.c_str(), &out) != 0 || !S_ISREG(out.st_mode)) return;
+  const auto check = [&](const std::string& input) {
+    if (stat(input.c_str(), &in) != 0 || !IsSame(in, out)) return;
+    throw CommandFailure{absl::StrCat("-o ", output, ": is the input ", input, " (use another name)")};
   };
   for (const std::string& input : inputs) {
-    if (stat(input.c_str(), &in) != 0) continue;
-    if (IsSame(in, out)) return refuse(input);
-    if (!S_ISDIR(in.st_mode)) continue;
+    check(input);
+    if (stat(input.c_str(), &in) != 0 || !S_ISDIR(in.st_mode)) continue;
     std::error_code error;
     for (std::filesystem::directory_iterator file(input, error), end; !error && file != end; file.increment(error)) {
-      if (!IsTraceName(file->path().string()) && file->path().extension() != ".vts") continue;
-      if (stat(file->path().c_str(), &in) == 0 && IsSame(in, out)) return refuse(file->path().string());
+      if (IsTraceName(file->path().string()) || file->path().extension() == ".vts") check(file->path().string());
     }
   }
-  return absl::OkStatus();
 }
 
 int WriteOutput(const std::string& output, std::string_view text) {
@@ -225,7 +203,11 @@ int BadInput(std::string_view line) {
   return kExitBadInput;
 }
 
-absl::StatusOr<TraceChoice> ChooseAndSay(const std::vector<std::string>& paths, bool all_runs) {
+void OrFail(const absl::Status& status) {
+  if (!status.ok()) throw CommandFailure{std::string(status.message())};
+}
+
+TraceChoice ChooseAndSay(const std::vector<std::string>& paths, bool all_runs) {
   TraceChoice all;
   std::set<std::string> chosen;
   const auto leave_out = [&all](const std::string& line) {
@@ -235,19 +217,14 @@ absl::StatusOr<TraceChoice> ChooseAndSay(const std::vector<std::string>& paths, 
   };
   const std::vector<std::string> expanded = Expanded(paths);
   for (const std::string& path : expanded) {
-    absl::StatusOr<TraceChoice> choice = ChooseTraces(path, all_runs);
-    if (!choice.ok()) return choice.status();
-    chosen.insert(choice->paths.begin(), choice->paths.end());
-    leave_out(choice->left_out);
+    const TraceChoice choice = OrFail(ChooseTraces(path, all_runs));
+    chosen.insert(choice.paths.begin(), choice.paths.end());
+    leave_out(choice.left_out);
   }
   all.paths.assign(chosen.begin(), chosen.end());
   // Of a folder they are left out already.
   if (expanded.size() > 1) leave_out(LeaveOutEarlierRecordings(&all.paths));
   return all;
-}
-
-absl::StatusOr<TraceChoice> ChooseAndSay(const std::string& path, bool all_runs) {
-  return ChooseAndSay(std::vector<std::string>{path}, all_runs);
 }
 
 }  // namespace vramtrack

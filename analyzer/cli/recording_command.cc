@@ -21,6 +21,7 @@
 #include "analyzer/attach/target_process.h"
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
+#include "analyzer/cli/command_parser.h"
 #include "analyzer/cli/commands.h"
 #include "analyzer/cli/holder_request.h"
 #include "analyzer/cli/mapped_header.h"
@@ -41,16 +42,16 @@ struct Process {
   uint64_t before;  // COUNTER_CONTROL
 };
 
-absl::StatusOr<std::vector<Process>> Open(const std::string& target) {
-  const absl::StatusOr<std::vector<TracingProcess>> found = FindTracingProcesses(target);
-  if (!found.ok()) return found.status();
+// Runs a command whose only argument names processes.
+int RunOnProcesses(CommandParser&& parser, const Arguments& arguments, int (*run)(std::vector<Process>)) {
+  std::string target;
+  parser.Positional("PID|DIR", &target);
+  if (const auto code = parser.Parse(arguments)) return *code;
   std::vector<Process> processes;
-  for (const TracingProcess& each : *found) {
-    absl::StatusOr<MappedHeader> header = MappedHeader::Open(each.trace);
-    if (!header.ok()) return header.status();
-    processes.push_back({each, *std::move(header), 0});
+  for (const TracingProcess& each : OrFail(FindTracingProcesses(target))) {
+    processes.push_back({each, OrFail(MappedHeader::Open(each.trace)), 0});
   }
-  return processes;
+  return run(std::move(processes));
 }
 
 // Returns whether `done` holds for all of them in time.
@@ -90,50 +91,47 @@ bool HasLeft(const Process& process) {
 }
 
 // Joins such a process again, with the options of the last time.
-absl::Status JoinAgain(pid_t pid) {
-  const absl::StatusOr<TargetProcess> process = TargetProcess::Open(pid);
-  if (!process.ok()) return process.status();
+void JoinAgain(pid_t pid) {
+  const TargetProcess process = OrFail(TargetProcess::Open(pid));
   Injection injection;
   injection.pid = pid;
-  for (const Mapping& mapping : process->mappings()) {
+  for (const Mapping& mapping : process.mappings()) {
     // The loader knows it by this name, also where the file has been replaced.
     const std::string path(absl::StripSuffix(mapping.path, " (deleted)"));
     if (LastPart(path) == kLibrary) injection.library = path;
   }
   if (injection.library.empty()) {
-    return absl::FailedPreconditionError(absl::StrCat("process ", pid, ": ", kLibrary, " is not loaded any more"));
+    throw CommandFailure{absl::StrCat("process ", pid, ": ", kLibrary, " is not loaded any more")};
   }
-  const absl::StatusOr<Injected> injected = Inject(injection);
-  if (!injected.ok()) return injected.status();
-  if (injected->result == VRAMTRACK_NOT_POSSIBLE) {
-    return absl::FailedPreconditionError(absl::StrCat("process ", pid, ": ", injected->message));
+  const Injected injected = OrFail(Inject(injection));
+  if (injected.result == VRAMTRACK_NOT_POSSIBLE) {
+    throw CommandFailure{absl::StrCat("process ", pid, ": ", injected.message)};
   }
-  return absl::OkStatus();
 }
 
-}  // namespace
-
-int RunStart(const RecordingOptions& options) {
-  absl::StatusOr<std::vector<Process>> processes = Open(options.target);
-  if (!processes.ok()) return BadInput(std::string(processes.status().message()));
-  std::vector<absl::Status> joined(processes->size());
-  for (size_t i = 0; i < processes->size(); ++i) {
-    Process& process = (*processes)[i];
+int Start(std::vector<Process> processes) {
+  std::vector<std::string> problems(processes.size());  // of those that could not be joined again
+  for (size_t i = 0; i < processes.size(); ++i) {
+    Process& process = processes[i];
     std::atomic<uint64_t>& control = process.header.Counter(schema::COUNTER_CONTROL);
     process.before = control.load();
-    if (HasLeft(process)) {
-      joined[i] = JoinAgain(process.tracing.pid);
-    } else {
+    if (!HasLeft(process)) {
       process.before = control.fetch_and(~uint64_t{schema::CONTROL_STOP});
+      continue;
+    }
+    try {
+      JoinAgain(process.tracing.pid);
+    } catch (const CommandFailure& failure) {
+      problems[i] = failure.line;
     }
   }
-  WaitFor(*processes, [&](const Process& process) { return HasLeft(process) || Records(process); });
-  StandardOutput out;
+  WaitFor(processes, [](const Process& process) { return HasLeft(process) || Records(process); });
+  OutputStream out;
   int code = kExitFine;
-  for (size_t i = 0; i < processes->size(); ++i) {
-    const Process& process = (*processes)[i];
-    if (!joined[i].ok()) {
-      code = BadInput(std::string(joined[i].message()));
+  for (size_t i = 0; i < processes.size(); ++i) {
+    const Process& process = processes[i];
+    if (!problems[i].empty()) {
+      code = BadInput(problems[i]);
       continue;
     }
     std::string line = absl::StrCat("process ", process.tracing.pid, ": ");
@@ -152,15 +150,13 @@ int RunStart(const RecordingOptions& options) {
   return written != kExitFine ? written : code;
 }
 
-int RunStop(const RecordingOptions& options) {
-  absl::StatusOr<std::vector<Process>> processes = Open(options.target);
-  if (!processes.ok()) return BadInput(std::string(processes.status().message()));
-  for (Process& process : *processes) {
+int Stop(std::vector<Process> processes) {
+  for (Process& process : processes) {
     process.before = process.header.Counter(schema::COUNTER_CONTROL).fetch_or(schema::CONTROL_STOP);
   }
-  WaitFor(*processes, HasStopped);
-  StandardOutput out;
-  for (const Process& process : *processes) {
+  WaitFor(processes, HasStopped);
+  OutputStream out;
+  for (const Process& process : processes) {
     std::string line = absl::StrCat("process ", process.tracing.pid, ": ");
     const std::string trace = Printable(process.tracing.trace);
     if ((process.before & kControlMask) != 0) {
@@ -173,6 +169,26 @@ int RunStop(const RecordingOptions& options) {
     out.Write(line + "\n");
   }
   return out.Finish();
+}
+
+}  // namespace
+
+int StartCommand(const Arguments& arguments) {
+  return RunOnProcesses(
+      CommandParser("start PID|DIR",
+                    "Switch recording on in processes that run --dormant has started or that stop has stopped. For a "
+                    "folder of traces, all processes that write one are started at once; for a launcher, all that it "
+                    "has started. After a stop, a process begins a new trace."),
+      arguments, Start);
+}
+
+int StopCommand(const Arguments& arguments) {
+  return RunOnProcesses(
+      CommandParser("stop PID|DIR",
+                    "Switch recording off in processes that are recorded, and complete their traces. For a folder of "
+                    "traces, all processes that write one are stopped at once; for a launcher, all that it has "
+                    "started. The processes go on."),
+      arguments, Stop);
 }
 
 }  // namespace vramtrack

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cli/commands.h"
-
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 
-#include "analyzer/cli/option_values.h"
+#include "analyzer/cli/commands.h"
 #include "analyzer/cli/output.h"
-#include "analyzer/cli/progress.h"
+#include "analyzer/cli/shared_options.h"
+#include "analyzer/ingest/trace_choice.h"
 #include "analyzer/model/answer.h"
 #include "analyzer/pipeline/analyze.h"
 #include "analyzer/render/html/html.h"
@@ -18,40 +17,6 @@
 
 namespace vramtrack {
 namespace {
-
-absl::StatusOr<Report> AnalyzeTrace(const ReportOptions& options, const TraceChoice& choice) {
-  absl::StatusOr<CategoryRules> categories = ReadCategories(options.categories);
-  if (!categories.ok()) return categories.status();
-  AnalyzeOptions analyze;
-  analyze.categories = *std::move(categories);
-  // A page has room for all sites that anybody would look for.
-  analyze.top = std::max(options.format == "html" ? kMaxPageSites : analyze.top, options.top);
-  analyze.step_marks = options.step_marks;
-  analyze.horizon_steps = options.horizon_steps;
-  analyze.threads = options.threads;
-  if (options.raw_stacks) analyze.stacks = StackDetail::kRaw;
-  analyze.symbols.search.search_paths = options.search_paths;
-  AnalysisProgress far;
-  analyze.progress = &far;
-  PassLog passes;
-  if (options.explain_passes) analyze.passes = &passes;
-  absl::StatusOr<Report> report = [&] {
-    Progress progress("analyzing " + options.traces[0], &far);
-    return Analyze(choice.paths, analyze);
-  }();
-  const std::string made = passes.Text();
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, made.data(), made.size());
-  if (report.ok() && !choice.left_out.empty()) {
-    report->left_out = choice.left_out;
-    report->warnings.insert(report->warnings.begin(), choice.left_out);
-  }
-  return report;
-}
-
-std::string Html(const Report& report, const TraceChoice& choice, const ReportOptions& options) {
-  if (!options.source) return RenderHtml(report);
-  return RenderHtml(report, ReadSource(report, choice.paths));
-}
 
 // Where the page of a trace goes by default: next to it, "run.html" for run.vtrace and for the folder run.
 std::string PageBeside(const std::string& trace) {
@@ -79,28 +44,60 @@ int ExitCodeOf(Answer answer) {
 
 }  // namespace
 
-int RunReport(const ReportOptions& options) {
-  // A page is of no use on a terminal.
-  const bool names_itself = options.format == "html" && options.output.empty() && isatty(STDOUT_FILENO) != 0;
-  const std::string output = names_itself ? PageBeside(options.traces[0]) : options.output;
-  std::vector<std::string> inputs = options.traces;
-  inputs.push_back(options.categories);
-  if (absl::Status usable = CheckOutput(output, inputs); !usable.ok()) {
-    return BadInput(std::string(usable.message()));
-  }
-  const absl::StatusOr<TraceChoice> choice = ChooseAndSay(options.traces, options.all_runs);
-  if (!choice.ok()) return BadInput(std::string(choice.status().message()));
-  absl::StatusOr<Report> report = AnalyzeTrace(options, *choice);
-  if (!report.ok()) return BadInput(std::string(report.status().message()));
+int ReportCommand(const Arguments& arguments) {
+  std::vector<std::string> traces;
+  std::string format = "text", output;
+  size_t top = 10;
+  bool exit_code = false, raw_stacks = false, no_source = false;
+  ColorMode color = ColorMode::kAuto;
+  AnalysisOptions options;
+  CommandParser parser(
+      "report [OPTION...] TRACE...",
+      "Show which line leaks, how fast and how certain that is, what holds the memory at the peak, and "
+      "what fragmentation costs. Several traces are reported as one job.");
+  parser.Positional("TRACE", &traces);
+  AddFormat(&parser, &format, {"text", "json", "html"});
+  AddOutput(&parser, &output, "; HTML on a terminal goes to TRACE.html");
+  AddTop(&parser, &top, "the most rows of a table in text (default: 10)");
+  AddExplainPasses(&parser, &options, "the");
+  parser.Flag("--exit-code", &exit_code, "exit with 1 for a leak, and with 3 for too little evidence");
+  parser.Flag("--raw-stacks", &raw_stacks, kTextOfRawStacks);
+  parser.Flag("--no-source", &no_source, "leave source code out of the HTML page");
+  AddStepMarksAndCategories(&parser, &options);
+  AddHorizon(&parser, &options, "the planned length of the run: a leak that stays small until then is minor");
+  AddInput(&parser, &options);
+  AddThreads(&parser, &options);
+  AddColor(&parser, &color);
+  parser.Ending(
+      "Exit code: 0 success, 2 bad input or usage; with --exit-code, 1 a leak, 3 not enough evidence for a verdict.");
+  if (const auto code = parser.Parse(arguments)) return *code;
 
-  std::string text = options.format == "json" ? RenderJson(*report)
-                     : options.format == "html"
-                         ? Html(*report, *choice, options)
-                         : RenderText(*report, DetectStyle(IsFile(output) ? -1 : STDOUT_FILENO, options.color),
-                                      options.top, options.raw_stacks);
+  // A page is of no use on a terminal.
+  const bool html = format == "html", names_itself = html && output.empty() && isatty(STDOUT_FILENO) != 0;
+  if (names_itself) output = PageBeside(traces[0]);
+  std::vector<std::string> inputs = traces;
+  inputs.push_back(options.categories);
+  CheckOutput(output, inputs);
+  const TraceChoice choice = ChooseAndSay(traces, options.all_runs);
+  options.ReadCategories();
+  // A page has room for all sites that anybody would look for.
+  options.analyze.top = std::max(html ? kMaxPageSites : options.analyze.top, top);
+  if (raw_stacks) options.analyze.stacks = StackDetail::kRaw;
+  Report report = OrFail([&] {
+    const ShownAnalysis shown("analyzing " + traces[0], &options);
+    return Analyze(choice.paths, options.analyze);
+  }());
+  if (!choice.left_out.empty()) {
+    report.left_out = choice.left_out;
+    report.warnings.insert(report.warnings.begin(), choice.left_out);
+  }
+  const std::string text =
+      format == "json" ? RenderJson(report)
+      : html           ? (no_source ? RenderHtml(report) : RenderHtml(report, ReadSource(report, choice.paths)))
+                       : RenderText(report, DetectStyle(IsFile(output) ? -1 : STDOUT_FILENO, color), top, raw_stacks);
   if (const int code = WriteOutput(output, text); code != kExitFine) return code;
   if (names_itself) Say("wrote " + output);
-  return options.exit_code ? ExitCodeOf(AnswerOf(*report)) : kExitFine;
+  return exit_code ? ExitCodeOf(AnswerOf(report)) : kExitFine;
 }
 
 }  // namespace vramtrack

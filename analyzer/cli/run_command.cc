@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cli/commands.h"
-
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -27,10 +25,12 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "analyzer/cli/commands.h"
 #include "analyzer/cli/fatal_end.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/preload.h"
 #include "analyzer/cli/progress.h"
+#include "analyzer/cli/shared_options.h"
 #include "analyzer/cli/trace_folder.h"
 #include "analyzer/ingest/trace_choice.h"
 #include "analyzer/pipeline/analyze.h"
@@ -40,6 +40,16 @@
 
 namespace vramtrack {
 namespace {
+
+struct RunArguments {
+  RecorderOptions recorder;
+  bool cupti = false, dormant = false, quiet = false;
+  std::string cupti_records;
+  std::vector<std::string> command;
+  // Names of the options of `run`, set if no separator divides them from those of the command: for a hint if the
+  // command fails.
+  std::vector<std::string> own_options;
+};
 
 struct ChildResult {
   int wait_status = 0;  // the status from waitpid
@@ -177,7 +187,7 @@ RunId ThisRun() {
   return {NewRunId(), true};
 }
 
-std::vector<std::pair<std::string, std::string>> TracingEnvironment(const RunOptions& options, const RunId& run,
+std::vector<std::pair<std::string, std::string>> TracingEnvironment(const RunArguments& given, const RunId& run,
                                                                     const std::string& library,
                                                                     const TraceFolder& folder) {
   const char* preload = getenv("LD_PRELOAD");
@@ -188,13 +198,11 @@ std::vector<std::pair<std::string, std::string>> TracingEnvironment(const RunOpt
   // NVTX knows one tool only: one that is there already keeps its place.
   if (getenv("NVTX_INJECTION64_PATH") == nullptr) environment.emplace_back("NVTX_INJECTION64_PATH", library);
   if (run.is_new) environment.emplace_back("VRAMTRACK_RUN_ID", run.id);
-  if (!options.stacks.empty()) environment.emplace_back("VRAMTRACK_STACKS", options.stacks);
-  if (!options.max_frames.empty()) environment.emplace_back("VRAMTRACK_MAX_FRAMES", options.max_frames);
-  if (!options.max_bytes.empty()) environment.emplace_back("VRAMTRACK_MAX_BYTES", options.max_bytes);
-  if (options.cupti || !options.cupti_records.empty()) environment.emplace_back("VRAMTRACK_CUPTI", "1");
-  if (!options.cupti_records.empty()) environment.emplace_back("VRAMTRACK_CUPTI_RECORDS", options.cupti_records);
-  if (!options.holders.empty()) environment.emplace_back("VRAMTRACK_HOLDERS", options.holders);
-  if (options.dormant) environment.emplace_back("VRAMTRACK_DORMANT", "1");
+  const auto variables = given.recorder.Variables();
+  environment.insert(environment.end(), variables.begin(), variables.end());
+  if (given.cupti || !given.cupti_records.empty()) environment.emplace_back("VRAMTRACK_CUPTI", "1");
+  if (!given.cupti_records.empty()) environment.emplace_back("VRAMTRACK_CUPTI_RECORDS", given.cupti_records);
+  if (given.dormant) environment.emplace_back("VRAMTRACK_DORMANT", "1");
   return environment;
 }
 
@@ -218,16 +226,16 @@ int CannotStart(const std::vector<std::string>& words, int error) {
 }
 
 // Reports an option of `run` after the command's name if the command failed: the command got it.
-void HintAtMisplacedOption(const RunOptions& options, int status) {
-  if (options.quiet || !WIFEXITED(status) || WEXITSTATUS(status) == 0) return;
+void HintAtMisplacedOption(const RunArguments& given, int status) {
+  if (given.quiet || !WIFEXITED(status) || WEXITSTATUS(status) == 0) return;
   // Many programs have options of these names. 2 is what they exit with if they do not.
   const std::set<std::string> common = {"--output", "-o", "--quiet", "-q", "--help", "-h", "--version"};
-  for (size_t i = 1; i < options.command.size(); ++i) {
-    const std::string name = options.command[i].substr(0, options.command[i].find('='));
-    const auto& own = options.own_options;
+  for (size_t i = 1; i < given.command.size(); ++i) {
+    const std::string name = given.command[i].substr(0, given.command[i].find('='));
+    const auto& own = given.own_options;
     if (std::find(own.begin(), own.end(), name) == own.end()) continue;
     if (common.count(name) != 0 && WEXITSTATUS(status) != 2) continue;
-    Say(absl::StrCat(name, " comes after the command, so ", options.command[0],
+    Say(absl::StrCat(name, " comes after the command, so ", given.command[0],
                      " got it; options of vramtrack run must come before the command"));
     return;
   }
@@ -236,10 +244,7 @@ void HintAtMisplacedOption(const RunOptions& options, int status) {
 // The traces of the run that the command belongs to. Other processes of the same job may have started before it, and
 // while it ran, other jobs may have written to the folder.
 std::vector<std::string> TracesOfRun(const TraceFolder& folder, const std::string& run_id) {
-  std::vector<std::string> fresh = folder.NewTraces();
-  // Of processes that were killed while they were dormant, files without content may be left.
-  fresh.erase(std::remove_if(fresh.begin(), fresh.end(), [](const std::string& path) { return !HasBegun(path); }),
-              fresh.end());
+  const std::vector<std::string> fresh = folder.NewTraces();
   std::map<std::string, std::optional<std::string>> id_of;
   std::set<std::string> ids;
   for (const std::string& trace : fresh) {
@@ -249,8 +254,6 @@ std::vector<std::string> TracesOfRun(const TraceFolder& folder, const std::strin
   const std::string id = ids.count(run_id) != 0 ? run_id : ids.size() == 1 ? *ids.begin() : "";
   if (id.empty()) return fresh;
   std::vector<std::string> traces = folder.AllTraces();
-  traces.erase(std::remove_if(traces.begin(), traces.end(), [](const std::string& path) { return !HasBegun(path); }),
-               traces.end());
   const auto other = [&](const std::string& trace) {
     const auto found = id_of.find(trace);
     if (found == id_of.end()) return RunIdOf(trace) != id;
@@ -320,48 +323,78 @@ void PrintShortReport(const TraceFolder& folder, const std::vector<std::string>&
 // Of the command, once it has ended.
 int wait_status;
 
-}  // namespace
-
-int RunRun(const RunOptions& options) {
-  absl::StatusOr<std::string> library = FindPreloadLibrary(OwnProgram());
-  if (!library.ok()) return BadInput(std::string(library.status().message()));
+int Run(const RunArguments& given) {
+  const std::string library = OrFail(FindPreloadLibrary(OwnProgram()));
   TraceFolder folder;
-  absl::Status opened = folder.Open(options.output);
-  if (!opened.ok()) return BadInput(std::string(opened.message()));
+  OrFail(folder.Open(given.recorder.output));
 
-  const std::string& command = options.command[0];
-  std::string program = FindProgram(command);
-  std::string obstacle = program.empty() ? "" : WhyNotTraceable(program);
-  if (!obstacle.empty() && !options.quiet) {
+  const std::string& command = given.command[0];
+  const std::string program = FindProgram(command);
+  const std::string obstacle = program.empty() ? "" : WhyNotTraceable(program);
+  if (!obstacle.empty() && !given.quiet) {
     Say(absl::StrCat(command, " ", obstacle, ", so it cannot be traced; it runs untraced"));
   }
 
   const RunId run = ThisRun();
-  const std::vector<std::pair<std::string, std::string>> environment =
-      TracingEnvironment(options, run, *library, folder);
-  ChildResult child = RunChild(options.command, environment);
+  const ChildResult child = RunChild(given.command, TracingEnvironment(given, run, library, folder));
   if (child.start_error != 0) {
     folder.RemoveIfEmpty();
-    return CannotStart(options.command, child.start_error);
+    return CannotStart(given.command, child.start_error);
   }
 
   // No error from here on changes the exit code of the command, not even a closed stderr.
   signal(SIGPIPE, SIG_IGN);
   wait_status = child.wait_status;
   EndFatallyWith([] { EndLike(wait_status); });
-  HintAtMisplacedOption(options, wait_status);
+  HintAtMisplacedOption(given, wait_status);
   const std::vector<std::string> traces = TracesOfRun(folder, run.id);
   if (traces.empty()) {
-    if (!options.quiet) {
-      const std::string why = options.dormant ? "ended before recording was started (vramtrack start)"
-                                              : "made no CUDA call that the library saw";
+    if (!given.quiet) {
+      const std::string why = given.dormant ? "ended before recording was started (vramtrack start)"
+                                            : "made no CUDA call that the library saw";
       Say(absl::StrCat("no trace was written: ", command, " ", obstacle.empty() ? why : obstacle));
     }
     folder.RemoveIfEmpty();
-  } else if (!options.quiet) {
+  } else if (!given.quiet) {
     PrintShortReport(folder, traces);
   }
   EndLike(child.wait_status);
+}
+
+}  // namespace
+
+int RunCommand(const Arguments& arguments) {
+  RunArguments given;
+  CommandParser parser("run [OPTION...] [--] COMMAND [ARG...]",
+                       "Run COMMAND and record the CUDA allocations of it and of all processes that it starts. A short "
+                       "report follows on standard error. Input, output and exit code are those of COMMAND.");
+  AddRecorder(&parser, &given.recorder);
+  parser.Flag("--cupti", &given.cupti,
+              "also record CUPTI memory activity; do not combine it with Nsight or torch.profiler, a process can have "
+              "only one CUPTI client");
+  parser.Option("--cupti-records", "LIST", &given.cupti_records,
+                "the CUPTI records to collect (default: memory,pools): memory, pools, kernels, copies, fills");
+  parser.Flag("--dormant", &given.dormant, "record nothing until `vramtrack start`");
+  parser.Flag("-q,--quiet", &given.quiet, "print no report at the end");
+  parser.StopAtFirstWord();
+  parser.Ending(
+      "Options must come before COMMAND; the rest of the line belongs to COMMAND.\n"
+      "Exit code: that of COMMAND, 126 if COMMAND cannot be started, 127 if it is not found, 2 if tracing cannot "
+      "begin. If a signal kills COMMAND, vramtrack ends by the same signal.");
+  auto marker = std::find(arguments.begin(), arguments.end(), "--");
+  if (const auto code = parser.Parse(Arguments(arguments.begin(), marker))) return *code;
+  given.command = parser.Rest();
+  if (!given.command.empty() && given.command[0][0] == '-') return parser.UnknownOption(given.command[0]);
+  // A "--" after the command's name is the command's own.
+  if (marker != arguments.end() && given.command.empty()) {
+    ++marker;
+  } else {
+    given.own_options = parser.Names();
+  }
+  given.command.insert(given.command.end(), marker, arguments.end());
+  if (given.command.empty() || given.command[0].empty()) return parser.Wrong("COMMAND is missing");
+  if (const std::string wrong = given.recorder.Check(); !wrong.empty()) return BadInput(wrong);
+  return Run(given);
 }
 
 }  // namespace vramtrack

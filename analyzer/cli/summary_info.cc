@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cli/commands.h"
+#include "analyzer/cli/summary_info.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
+#include "analyzer/cli/output.h"
 #include "analyzer/cli/trace_text.h"
 #include "analyzer/summary/summary.h"
 
@@ -46,24 +47,23 @@ void WriteProcess(const ProcessIdentity& identity, const ProcessSummary& process
 
 }  // namespace
 
-absl::Status WriteSummaryInfo(const std::string& path, Page* page) {
+void WriteSummaryInfo(const std::string& path, Page* page) {
   std::string damage;
-  const absl::StatusOr<Summary> summary = ReadSummaryFile(path, &damage);
-  if (!summary.ok()) return summary.status();
+  const Summary summary = OrFail(ReadSummaryFile(path, &damage));
   std::error_code error;
   const auto bytes = std::filesystem::file_size(path, error);
   page->Section(absl::StrCat(Printable(path), ", ", FormatByteCount(static_cast<double>(error ? 0 : bytes))));
   std::set<std::string> hosts, details, versions;
   std::set<StackKey> stacks;
   uint64_t events = 0, incomplete = 0;
-  for (const auto& [identity, record] : summary->records()) {
+  for (const auto& [identity, record] : summary.records()) {
     hosts.insert(identity.host);
     details.insert(DetailName(record.detail));
     versions.insert(Printable(record.tool_version));
     stacks.insert(record.stacks.begin(), record.stacks.end());
     events += record.events;
   }
-  const size_t processes = summary->records().size();
+  const size_t processes = summary.records().size();
   InfoRow("summary",
           absl::StrCat("of ", Plural(processes, "process", "processes"), " on ", Plural(hosts.size(), "host", "hosts"),
                        ", detail ", absl::StrJoin(details, " and ")),
@@ -72,9 +72,9 @@ absl::Status WriteSummaryInfo(const std::string& path, Page* page) {
   InfoRow("events", FormatCount(events) + " in the traces", page);
   InfoRow("stacks", FormatCount(stacks.size()), page);
   if (!damage.empty()) InfoRow("damage", Printable(damage), page, Paint::kWarning);
-  for (const std::string& line : summary->Lacks()) InfoRow("lacks", Printable(line), page, Paint::kWarning);
-  for (const auto& [identity, record] : summary->records()) {
-    const absl::StatusOr<ProcessSummary> process = summary->Decode(identity, record);
+  for (const std::string& line : summary.Lacks()) InfoRow("lacks", Printable(line), page, Paint::kWarning);
+  for (const auto& [identity, record] : summary.records()) {
+    const absl::StatusOr<ProcessSummary> process = summary.Decode(identity, record);
     if (!process.ok()) {
       InfoRow("damage", Printable(std::string(process.status().message())), page, Paint::kWarning);
       continue;
@@ -85,7 +85,6 @@ absl::Status WriteSummaryInfo(const std::string& path, Page* page) {
   if (processes > kMostProcesses) {
     InfoRow("", absl::StrCat(FormatCount(processes - incomplete), " further processes, which are complete"), page);
   }
-  return absl::OkStatus();
 }
 
 }  // namespace vramtrack

@@ -9,7 +9,6 @@
 #include <future>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -18,8 +17,8 @@
 #include "analyzer/base/quantity.h"
 #include "analyzer/cli/commands.h"
 #include "analyzer/cli/live_job.h"
-#include "analyzer/cli/option_values.h"
 #include "analyzer/cli/output.h"
+#include "analyzer/cli/shared_options.h"
 #include "analyzer/cli/terminal.h"
 #include "analyzer/render/html/html.h"
 #include "analyzer/render/json/json.h"
@@ -47,24 +46,31 @@ std::string StepsText(const ReportSteps& steps) {
   return Plural(steps.count, unit, unit + "s");
 }
 
-std::string TitleOf(const Report& report, const TopOptions& options) {
+std::string TitleOf(const Report& report, const std::string& target) {
   uint64_t events = 0;
   double seconds = 0;
   for (const ReportProcess& process : report.processes) {
     events += process.events;
     seconds = std::max(seconds, process.duration_s);
   }
-  std::string title = absl::StrCat("vramtrack top ", options.target, "  ", ClockTime(), "  ", StepsText(report.steps),
-                                   "  ", FormatSeconds(seconds), "  ", FormatCount(events), " events");
+  std::string title = absl::StrCat("vramtrack top ", target, "  ", ClockTime(), "  ", StepsText(report.steps), "  ",
+                                   FormatSeconds(seconds), "  ", FormatCount(events), " events");
   if (report.processes.size() > 1) absl::StrAppend(&title, "  ", report.processes.size(), " processes");
   return title;
 }
+
+struct TopArguments {
+  LiveOptions live;
+  bool once = false, json = false;
+  size_t top = 20;
+  ColorMode color = ColorMode::kAuto;
+};
 
 // The keys and what they change.
 class Screen {
  public:
   // Both must outlive it.
-  Screen(const TopOptions& options, LiveJob* job) : options_(options), job_(*job) {}
+  Screen(const TopArguments& given, LiveJob* job) : given_(given), job_(*job) {}
 
   int Run() {
     Terminal terminal;
@@ -86,8 +92,8 @@ class Screen {
       if (looking_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
       changed_ = true;
       LiveJob::Look look = looking_.get();
-      const std::chrono::duration<double> pause(LiveJob::Pause(look, options_.interval_s));
-      next_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(pause);
+      next_ = Clock::now() +
+              std::chrono::duration_cast<Clock::duration>(LiveJob::Pause(look.seconds, given_.live.interval_s));
       if (look.report.ok()) {
         report_ = *std::move(look.report);
         trouble_.clear();
@@ -116,14 +122,14 @@ class Screen {
     changed_ = false;
     columns_ = terminal->columns();
     rows_ = terminal->rows();
-    TextStyle style = DetectStyle(STDOUT_FILENO, options_.color);
+    TextStyle style = DetectStyle(STDOUT_FILENO, given_.color);
     style.columns = columns_;
     if (!report_) {
-      terminal->Show({CutEnd("vramtrack top " + options_.target, style.columns),
+      terminal->Show({CutEnd("vramtrack top " + job_.target(), style.columns),
                       trouble_.empty() ? "reading ..." : CutEnd(Printable(trouble_), style.columns)});
       return;
     }
-    terminal->Show(TopScreen(*report_, view_, TitleOf(*report_, options_), Footer(), style, rows_));
+    terminal->Show(TopScreen(*report_, view_, TitleOf(*report_, job_.target()), Footer(), style, rows_));
   }
 
   void OnKey(int key, size_t rows) {
@@ -228,7 +234,7 @@ class Screen {
     changed_ = true;
   }
 
-  const TopOptions& options_;
+  const TopArguments& given_;
   LiveJob& job_;
   TopView view_;
   std::optional<Report> report_;
@@ -243,40 +249,53 @@ class Screen {
 };
 
 // Without a screen: one look after the other on standard output, until its reader has gone.
-int PrintLooks(const TopOptions& options, LiveJob* job) {
-  StandardOutput out;
-  const TextStyle style = DetectStyle(STDOUT_FILENO, options.color);
-  for (bool first = true;; first = false) {
-    const LiveJob::Look look = options.json || options.once ? job->ReadWhole() : job->Read();
-    if (!look.report.ok()) return BadInput(std::string(look.report.status().message()));
-    std::string text;
-    if (options.json) {
-      text = RenderJsonLine(*look.report);
-    } else {
-      if (!first) text = "\n";
+int PrintLooks(const TopArguments& given, LiveJob* job) {
+  OutputStream out;
+  const TextStyle style = DetectStyle(STDOUT_FILENO, given.color);
+  const char* between = "";
+  return job->Follow(given.live.interval_s, given.json || given.once, [&](LiveJob::Look* look) -> std::optional<int> {
+    const Report report = OrFail(std::move(look->report));
+    std::string text = given.json ? RenderJsonLine(report) : std::exchange(between, "\n");
+    if (!given.json) {
       for (const std::string& line :
-           TopScreen(*look.report, TopView(), TitleOf(*look.report, options), "", style, options.top + kHeaderRows)) {
+           TopScreen(report, TopView(), TitleOf(report, job->target()), "", style, given.top + kHeaderRows)) {
         absl::StrAppend(&text, line, "\n");
       }
     }
-    if (!out.Write(text)) break;
-    if (options.once) break;
-    if (const int code = out.Finish(); code != kExitFine) return code;
-    std::this_thread::sleep_for(std::chrono::duration<double>(LiveJob::Pause(look, options.interval_s)));
-    job->Find().IgnoreError();
-  }
-  return out.Finish();
+    const bool ends = !out.Write(text) || given.once;
+    const int code = out.Finish();
+    return ends || code != kExitFine ? std::optional<int>(code) : std::nullopt;
+  });
 }
 
 }  // namespace
 
-int RunTop(const TopOptions& options) {
-  absl::StatusOr<CategoryRules> categories = ReadCategories(options.categories);
-  if (!categories.ok()) return BadInput(std::string(categories.status().message()));
-  LiveJob job(options.target, options.step_marks, *std::move(categories), options.search_paths);
-  if (const absl::Status found = job.Find(); !found.ok()) return BadInput(std::string(found.message()));
-  if (!options.once && !options.json && Terminal::IsUsable()) return Screen(options, &job).Run();
-  return PrintLooks(options, &job);
+int TopCommand(const Arguments& arguments) {
+  TopArguments given;
+  given.live.target = ".";
+  CommandParser parser("top [OPTION...] [TRACE|PID]",
+                       "Watch a job that runs: its devices, and each line with how fast it grows, how sure that is and "
+                       "how much it holds. TRACE is a trace, or a folder of them (default: this folder); PID is a "
+                       "process that is traced, or the launcher of such processes.");
+  parser.OptionalPositional("TRACE|PID", &given.live.target);
+  AddInterval(&parser, &given.live);
+  parser.Flag("--once", &given.once, "print one look and end");
+  parser.Flag("--json", &given.json, "print each look as a report in JSON, one per line");
+  AddTop(&parser, &given.top, "the most rows where the output is not a terminal (default: 20)");
+  AddAnalysis(&parser, &given.live);
+  AddColor(&parser, &given.color);
+  parser.Ending(
+      "Keys: q quit, p pause, b mark (live bytes are then shown relative to this moment; again: no more), s order by "
+      "rate, live bytes or bytes at the peak, / search, d next device, arrows and Enter the stack of a line, w write "
+      "the HTML page of this moment.\n"
+      "Exit code: 0 success, 2 bad input or usage.");
+  if (const auto code = parser.Parse(arguments)) return *code;
+
+  given.live.analysis.ReadCategories();
+  LiveJob job(given.live.target, given.live.analysis.analyze);
+  OrFail(job.Find());
+  if (!given.once && !given.json && Terminal::IsUsable()) return Screen(given, &job).Run();
+  return PrintLooks(given, &job);
 }
 
 }  // namespace vramtrack

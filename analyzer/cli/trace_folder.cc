@@ -36,9 +36,14 @@ std::string NameByTime(int attempt) {
   return attempt == 0 ? name : absl::StrCat(name, ".", attempt);
 }
 
+// Of processes that were killed while they were dormant, files without content may be left.
 std::vector<std::string> Traces(const std::string& folder) {
-  absl::StatusOr<std::vector<std::string>> traces = ListTraces(folder);
-  return traces.ok() ? *std::move(traces) : std::vector<std::string>();
+  absl::StatusOr<std::vector<std::string>> listed = ListTraces(folder);
+  std::vector<std::string> traces;
+  for (std::string& path : listed.ok() ? *listed : traces) {
+    if (HasBegun(path)) traces.push_back(std::move(path));
+  }
+  return traces;
 }
 
 }  // namespace
@@ -96,7 +101,7 @@ absl::Status TraceFolder::Open(const std::string& path, const std::string& root)
   if (real == nullptr) return Error(path_, "cannot use the folder", errno);
   absolute_path_ = real;
   free(real);
-  for (std::string& trace : Traces(path_)) before_.insert(std::move(trace));
+  if (const auto listed = ListTraces(path_); listed.ok()) before_.insert(listed->begin(), listed->end());
   return absl::OkStatus();
 }
 

@@ -32,9 +32,9 @@ class TraceFolder {
   const std::string& path() const { return path_; }
   // Returns the pattern for VRAMTRACK_OUTPUT.
   std::string OutputPattern() const;
-  // Returns the traces that did not exist at Open(), sorted.
+  // Returns the traces that did not exist at Open() and in which something was recorded, sorted.
   std::vector<std::string> NewTraces() const;
-  // Returns all traces of the folder, sorted.
+  // Returns all traces of the folder in which something was recorded, sorted.
   std::vector<std::string> AllTraces() const;
   // Returns whether Open() created the folder.
   bool made() const { return made_; }

@@ -25,7 +25,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "analyzer/cli/commands.h"
-#include "analyzer/cli/option_values.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/preload.h"
 #include "analyzer/cli/viewed_traces.h"
@@ -38,14 +37,15 @@ namespace vramtrack {
 namespace {
 
 constexpr size_t kTokenBytes = 16;
+constexpr uint64_t kMostPort = 65535;
 constexpr std::chrono::milliseconds kBetweenWork(50);
 constexpr std::chrono::minutes kOnceValid(2);
 constexpr char kHtml[] = "text/html; charset=utf-8";
 
-absl::StatusOr<std::string> MakeToken() {
+std::string MakeToken() {
   std::array<char, kTokenBytes> bytes;
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    return absl::InternalError(absl::StrCat("cannot read random bytes: ", std::strerror(errno)));
+    throw CommandFailure{absl::StrCat("cannot read random bytes: ", std::strerror(errno))};
   }
   return absl::BytesToHexString(absl::string_view(bytes.data(), bytes.size()));
 }
@@ -194,24 +194,41 @@ void WaitForHangUp() {
 
 }  // namespace
 
-int RunView(const ViewOptions& options) {
-  const absl::StatusOr<std::string> token = MakeToken(), once = MakeToken();
-  if (!token.ok() || !once.ok()) return BadInput(std::string((token.ok() ? once : token).status().message()));
-  if (const auto categories = ReadCategories(options.categories); !categories.ok()) {
-    return BadInput(std::string(categories.status().message()));
-  }
+int ViewCommand(const Arguments& arguments) {
+  ViewOptions options;
+  uint16_t wanted_port = 0;  // any free one
+  bool no_browser = false, no_source = false;
+  CommandParser parser("view [OPTION...] TRACE|PID",
+                       "Serve the HTML page of a job to a browser of this machine, and open it. The page follows a job "
+                       "that runs. TRACE is a trace, or a folder of them; PID is a process that is traced, or the "
+                       "launcher of such processes.");
+  parser.Positional("TRACE|PID", &options.live.target);
+  parser.Option("--port", "PORT", &wanted_port, "the port of the server (default: any free one)")
+      ->check(WholeNumber(1, kMostPort));
+  parser.Flag("--no-browser", &no_browser, "only print the address");
+  parser.Flag("--no-source", &no_source, "leave source code out of the page");
+  AddInterval(&parser, &options.live);
+  AddAnalysis(&parser, &options.live);
+  parser.Ending(
+      "The server listens on 127.0.0.1 only, and answers only requests that have the random part of the address. It "
+      "ends with Ctrl+C or when its terminal is closed.\n"
+      "Exit code: 2 bad input or usage.");
+  if (const auto code = parser.Parse(arguments)) return *code;
+
+  options.source = !no_source;
+  options.live.analysis.ReadCategories();
+  const std::string token = MakeToken(), once = MakeToken();
   ViewedTraces traces(options);
-  if (const absl::Status opens = traces.Open(); !opens.ok()) return BadInput(std::string(opens.message()));
-  TraceSite site(*token, *once, &traces);
-  const absl::StatusOr<std::unique_ptr<HttpServer>> server = HttpServer::Start(
-      {"127.0.0.1", options.port}, [&site](const HttpRequest& request) { return site.Answer(request); });
-  if (!server.ok()) return BadInput(std::string(server.status().message()));
-  const uint16_t port = (*server)->port();
-  StandardOutput out;
-  out.Write(AddressOf(port, *token) + "\n");
+  OrFail(traces.Open());
+  TraceSite site(token, once, &traces);
+  const std::unique_ptr<HttpServer> server = OrFail(HttpServer::Start(
+      {"127.0.0.1", wanted_port}, [&site](const HttpRequest& request) { return site.Answer(request); }));
+  const uint16_t port = server->port();
+  OutputStream out;
+  out.Write(AddressOf(port, token) + "\n");
   if (const int code = out.Finish(); code != kExitFine) return code;
   // Other users can see the arguments of programs.
-  if (options.browser) OpenBrowser(AddressOf(port, *once));
+  if (!no_browser) OpenBrowser(AddressOf(port, once));
   std::thread([&traces] {
     while (true) {
       traces.Work();

@@ -11,7 +11,7 @@
 #include "analyzer/cli/holder_request.h"
 #include "analyzer/cli/live_job.h"
 #include "analyzer/cli/mapped_header.h"
-#include "analyzer/cli/option_values.h"
+#include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/ingest/trace_choice.h"
 #include "analyzer/render/html/source_lines.h"
@@ -72,10 +72,12 @@ class Reader {
   explicit Reader(const ViewOptions& options) : options_(options) {}
 
   WorkerProcess::Fields Answer(const WorkerProcess::Fields& request) {
-    if (request[0] == "list") return List();
-    LiveJob* job = nullptr;
-    if (absl::Status found = FindJob(request, &job); !found.ok()) return {"trouble", std::string(found.message())};
-    return request[0] == "look" ? Look(request, job) : Read(request, *job);
+    try {
+      if (request[0] == "list") return List();
+      return request[0] == "look" ? Look(request, FindJob(request)) : Read(request, FindJob(request));
+    } catch (const CommandFailure& failure) {
+      return {"trouble", failure.line};
+    }
   }
 
  private:
@@ -84,22 +86,21 @@ class Reader {
   // {"list"} -> {"runs", then for each run: "run", its id, seconds since 1970, number of traces, their paths}. The run
   // "one" has no page; that of "all" is the page of the folder.
   Fields List() const {
-    const bool of_process = IsProcessNumber(options_.target);
-    const absl::StatusOr<std::vector<std::string>> listed =
-        of_process ? TracesOfProcess(options_.target) : ListTraces(options_.target);
-    if (!listed.ok()) return {"trouble", std::string(listed.status().message())};
+    const bool of_process = IsProcessNumber(options_.live.target);
+    const std::vector<std::string> listed =
+        OrFail(of_process ? TracesOfProcess(options_.live.target) : ListTraces(options_.live.target));
     Fields answer = {"runs"};
     auto add = [&answer](const char* kind, const TraceRun& run) {
       answer.insert(answer.end(),
                     {kind, run.run_id, absl::StrCat(run.start_ns / kNanosPerSecond), absl::StrCat(run.paths.size())});
       answer.insert(answer.end(), run.paths.begin(), run.paths.end());
     };
-    if (listed->size() == 1 || of_process || !IsTraceName(listed->front())) {
+    if (listed.size() == 1 || of_process || !IsTraceName(listed.front())) {
       // One trace, those of one job, or summaries, which are not sorted into runs.
-      add(listed->size() == 1 ? "apart" : "all", {"", 0, *listed, {}});
+      add(listed.size() == 1 ? "apart" : "all", {"", 0, listed, {}});
       return answer;
     }
-    const TraceRuns sorted = SortIntoRuns(*listed);
+    const TraceRuns sorted = SortIntoRuns(listed);
     for (const TraceRun& run : sorted.runs) {
       add("run", run);
       if (!run.earlier.empty()) add("apart", {"", 0, run.earlier, {}});
@@ -109,20 +110,17 @@ class Reader {
   }
 
   // Of {"read" or "look", path, run or not, run id, …}.
-  absl::Status FindJob(const Fields& request, LiveJob** job) {
-    std::unique_ptr<LiveJob>& at = jobs_[std::make_pair(request[1], request[2] + request[3])];
-    if (at == nullptr) {
-      absl::StatusOr<CategoryRules> categories = ReadCategories(options_.categories);
-      if (!categories.ok()) return categories.status();
-      at = std::make_unique<LiveJob>(request[1], options_.step_marks, *std::move(categories), options_.search_paths);
-      if (!request[2].empty()) at->ChooseRun(request[3]);
-      at->ListSites(kMaxPageSites);
+  LiveJob& FindJob(const Fields& request) {
+    std::unique_ptr<LiveJob>& job = jobs_[std::make_pair(request[1], request[2] + request[3])];
+    if (job == nullptr) {
+      job = std::make_unique<LiveJob>(request[1], options_.live.analysis.analyze);
+      if (!request[2].empty()) job->ChooseRun(request[3]);
+      job->ListSites(kMaxPageSites);
     }
-    *job = at.get();
-    const absl::Status found = at->Find();
+    const absl::Status found = job->Find();
     // The traces of processes that have ended are still there.
-    const bool ended = !at->paths().empty() && IsProcessNumber(request[1]);
-    return ended ? absl::OkStatus() : found;
+    if (job->paths().empty() || !IsProcessNumber(request[1])) OrFail(found);
+    return *job;
   }
 
   // {"read", path, run or not, run id, signature or empty} ->
@@ -130,22 +128,19 @@ class Reader {
   Fields Read(const Fields& request, const LiveJob& job) {
     std::string signature = SignatureOf(job.paths());
     if (signature == request[4]) return {"same"};
-    const LiveJob::Look look = job.ReadWhole();
-    if (!look.report.ok()) return {"trouble", std::string(look.report.status().message())};
+    const Report report = OrFail(job.ReadWhole().report);
     std::vector<SourceExcerpt> source;
-    if (options_.source) source = ReadSource(*look.report, job.paths());
-    return {"report", Flag(HasEnded(*look.report)), std::move(signature), RenderPageAnswer(*look.report),
-            RenderPageData(*look.report, source)};
+    if (options_.source) source = ReadSource(report, job.paths());
+    return {"report", Flag(HasEnded(report)), std::move(signature), RenderPageAnswer(report),
+            RenderPageData(report, source)};
   }
 
   // {"look", path, run or not, run id, read or not} ->
   // {"ended", signature} or {"trouble", text} or {"answer", answer} or {"runs"}.
-  static Fields Look(const Fields& request, LiveJob* job) {
-    if (AreFinished(job->paths())) return {"ended", SignatureOf(job->paths())};
+  static Fields Look(const Fields& request, LiveJob& job) {
+    if (AreFinished(job.paths())) return {"ended", SignatureOf(job.paths())};
     if (request[4].empty()) return {"runs"};
-    const LiveJob::Look look = job->Read();
-    if (!look.report.ok()) return {"trouble", std::string(look.report.status().message())};
-    return {"answer", RenderPageAnswer(*look.report)};
+    return {"answer", RenderPageAnswer(OrFail(job.Read().report))};
   }
 
   const ViewOptions& options_;
@@ -160,7 +155,7 @@ ViewedTraces::ViewedTraces(const ViewOptions& options)
       }) {}
 
 absl::Status ViewedTraces::Open() {
-  Progress progress("analyzing " + options_.target);
+  Progress progress("analyzing " + options_.live.target);
   if (absl::Status found = FindAgain(); !found.ok()) return found;
   if (!only_) return absl::OkStatus();
   View& view = *views_[*only_];
@@ -183,11 +178,10 @@ size_t ViewedTraces::NumberOf(const std::string& path, const std::optional<std::
 
 absl::Status ViewedTraces::FindAgain() {
   const Clock::time_point begin = Clock::now();
-  const absl::StatusOr<WorkerProcess::Fields> listed = reader_.Ask({"list"});
+  const absl::StatusOr<WorkerProcess::Fields> listed = Ask({"list"});
   next_list_ = Clock::now() + std::max<Clock::duration>(kBetweenLists, kIdleShare * (Clock::now() - begin));
   // What was there stays.
   if (!listed.ok()) return listed.status();
-  if ((*listed)[0] == "trouble") return absl::InvalidArgumentError((*listed)[1]);
   std::vector<ListedRun> runs;
   std::vector<size_t> pages;  // of whole runs
   size_t traces = 0;
@@ -201,7 +195,8 @@ absl::Status ViewedTraces::FindAgain() {
       ++field;
     }
     if (kind != "apart") {
-      pages.push_back(NumberOf(options_.target, kind == "run" ? std::optional<std::string>(run_id) : std::nullopt));
+      pages.push_back(
+          NumberOf(options_.live.target, kind == "run" ? std::optional<std::string>(run_id) : std::nullopt));
       run.link = LinkTo(pages.back());
     }
     runs.push_back(std::move(run));
@@ -209,7 +204,7 @@ absl::Status ViewedTraces::FindAgain() {
   std::optional<size_t> only;
   if (pages.size() == 1) only = pages[0];
   if (traces == 1) only = 0;
-  auto list = std::make_shared<const std::string>(RenderTraceList(options_.target, runs, kToolVersion));
+  auto list = std::make_shared<const std::string>(RenderTraceList(options_.live.target, runs, kToolVersion));
   const std::lock_guard<std::mutex> lock(mutex_);
   list_ = std::move(list);
   listed_ = traces > 1;
@@ -239,13 +234,19 @@ void ViewedTraces::Work() {
 }
 
 ViewedTraces::Clock::time_point ViewedTraces::NextAfter(Clock::time_point begin) const {
-  const std::chrono::duration<double> least(options_.interval_s);
+  const std::chrono::duration<double> least(options_.live.interval_s);
   return Clock::now() +
          std::max(std::chrono::duration_cast<Clock::duration>(least), kIdleShare * (Clock::now() - begin));
 }
 
+absl::StatusOr<WorkerProcess::Fields> ViewedTraces::Ask(const WorkerProcess::Fields& request) {
+  absl::StatusOr<WorkerProcess::Fields> answer = reader_.Ask(request);
+  if (answer.ok() && (*answer)[0] == "trouble") return absl::InvalidArgumentError((*answer)[1]);
+  return answer;
+}
+
 absl::StatusOr<WorkerProcess::Fields> ViewedTraces::Ask(const char* what, const View& view, std::string last) {
-  return reader_.Ask({what, view.path, Flag(view.run_id.has_value()), view.run_id.value_or(""), std::move(last)});
+  return Ask({what, view.path, Flag(view.run_id.has_value()), view.run_id.value_or(""), std::move(last)});
 }
 
 void ViewedTraces::Read(View* view) {
@@ -260,8 +261,6 @@ void ViewedTraces::Read(View* view) {
   bool has_new_data = false;
   if (!answer.ok()) {
     state.trouble = std::string(answer.status().message());
-  } else if ((*answer)[0] == "trouble") {
-    state.trouble = (*answer)[1];
   } else if ((*answer)[0] == "report") {
     state.trouble.clear();
     state.ended = !(*answer)[1].empty();
@@ -285,7 +284,7 @@ void ViewedTraces::Look(View* view) {
   if (reads) view->next_look = NextAfter(begin);
   view->next_check = NextAfter(Clock::now());
   // The next report says what is wrong.
-  if (!answer.ok() || (*answer)[0] == "trouble") return;
+  if (!answer.ok()) return;
   if ((*answer)[0] == "ended") {
     if ((*answer)[1] != view->signature) view->next_report = Clock::time_point::min();
     return;

@@ -13,11 +13,16 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "analyzer/cli/commands.h"
+#include "analyzer/cli/shared_options.h"
 #include "analyzer/cli/worker_process.h"
 #include "analyzer/render/html/html.h"
 
 namespace vramtrack {
+
+struct ViewOptions {
+  LiveOptions live;
+  bool source = true;  // show source lines
+};
 
 // The traces that `vramtrack view` shows, each run and each trace with a number, and what is known of them. One thread
 // reads, by a process of its own, as traces may be truncated meanwhile; any thread may ask. Nothing is read that nobody
@@ -67,7 +72,9 @@ class ViewedTraces {
   size_t NumberOf(const std::string& path, const std::optional<std::string>& run_id);
   // Returns when to read again after a reading that began at `begin`.
   Clock::time_point NextAfter(Clock::time_point begin) const;
-  // Asks for a report or a look. `last`: the last field of the request.
+  // Asks the reader; what is wrong with the traces is an error.
+  absl::StatusOr<WorkerProcess::Fields> Ask(const WorkerProcess::Fields& request);
+  // The same for a report or a look. `last`: the last field of the request.
   absl::StatusOr<WorkerProcess::Fields> Ask(const char* what, const View& view, std::string last);
   // Makes the whole report.
   void Read(View* view);

@@ -23,8 +23,8 @@
 #include "analyzer/cli/commands.h"
 #include "analyzer/cli/holder_request.h"
 #include "analyzer/cli/live_job.h"
-#include "analyzer/cli/option_values.h"
 #include "analyzer/cli/output.h"
+#include "analyzer/cli/shared_options.h"
 #include "analyzer/render/json/json.h"
 #include "analyzer/render/openmetrics/job_metrics.h"
 #include "analyzer/serve/http_server.h"
@@ -35,8 +35,18 @@ namespace {
 // The command for a device runs again only after the device had this many times --seconds-to-full left.
 constexpr double kOutOfDanger = 2;
 
+constexpr double kListenIntervalSeconds = 1;
+
+struct WatchArguments {
+  LiveOptions live;
+  std::string on_leak, on_full;  // commands for the shell; empty: none
+  double seconds_to_full = 3600;
+  std::string listen;  // serve metrics at this address; empty: none
+  bool once = false, waits = false;
+};
+
 // Runs the command by the shell with `input` on its standard input, and waits for it.
-void RunCommand(const std::string& command, const std::string& input) {
+void RunByShell(const std::string& command, const std::string& input) {
   // It starts with the signal's default, which a shell could not give itself.
   signal(SIGPIPE, SIG_DFL);
   FILE* const pipe = popen(command.c_str(), "w");
@@ -56,13 +66,13 @@ double UnixSeconds() {
 
 class Watch {
  public:
-  explicit Watch(const WatchOptions& options) : options_(options) {}
+  explicit Watch(const WatchArguments& given) : given_(given) {}
 
   // Tells of what is new since the last report, which a look at `job` gave. Returns how many seconds it read for that.
   double Tell(const LiveJob& job, const Report& report) {
     read_s_ = 0;
-    if (!options_.on_leak.empty()) TellOfLeaks(job, report);
-    if (!options_.on_full.empty()) {
+    if (!given_.on_leak.empty()) TellOfLeaks(job, report);
+    if (!given_.on_full.empty()) {
       for (const ReportDevice& device : report.devices) TellOfDevice(job, device);
     }
     return read_s_;
@@ -89,7 +99,7 @@ class Watch {
     if (!whole.report.ok()) return;
     for (const ReportSite& site : whole.report->sites) {
       if (!IsToldOf(site) || !told_.insert(site.id).second) continue;
-      RunCommand(options_.on_leak, RenderLeakEvent(options_.target, site));
+      RunByShell(given_.on_leak, RenderLeakEvent(given_.live.target, site));
     }
   }
 
@@ -97,8 +107,8 @@ class Watch {
     if (!device.growth || !device.growth->seconds_to_oom) return;
     const double seconds = *device.growth->seconds_to_oom;
     const auto key = std::make_pair(device.pid, device.index);
-    if (seconds > kOutOfDanger * options_.seconds_to_full) full_.erase(key);
-    if (seconds > options_.seconds_to_full || !full_.insert(key).second) return;
+    if (seconds > kOutOfDanger * given_.seconds_to_full) full_.erase(key);
+    if (seconds > given_.seconds_to_full || !full_.insert(key).second) return;
     const LiveJob::Look whole = ReadWhole(job);
     const ReportDevice* told = &device;
     if (whole.report.ok()) {
@@ -106,10 +116,10 @@ class Watch {
         if (one.pid == device.pid && one.index == device.index) told = &one;
       }
     }
-    RunCommand(options_.on_full, RenderFullEvent(options_.target, *told));
+    RunByShell(given_.on_full, RenderFullEvent(given_.live.target, *told));
   }
 
-  const WatchOptions& options_;
+  const WatchArguments& given_;
   double read_s_ = 0;
   std::set<std::string> told_;                    // ids of sites
   std::set<std::pair<uint32_t, uint32_t>> full_;  // process and device
@@ -118,102 +128,109 @@ class Watch {
 // Serves the metrics of a job at /metrics: those of the last look, so that a scrape costs nothing. Thread-compatible.
 class MetricsServer {
  public:
-  // The error is one line that names the address.
-  static absl::StatusOr<std::unique_ptr<MetricsServer>> Start(const ListenAddress& address);
+  // Throws CommandFailure.
+  explicit MetricsServer(const ListenAddress& address)
+      : server_(OrFail(HttpServer::Start(address, [this](const HttpRequest& request) { return Answer(request); }))) {}
 
   uint16_t port() const { return server_->port(); }
 
-  // Takes the figures of a look that began at `began_s`, in seconds since 1970.
-  void Show(const LiveJob& job, const LiveJob::Look& look, double began_s);
+  // Takes the figures of a look that has just ended.
+  void Show(const LiveJob& job, const LiveJob::Look& look) {
+    ++state_.looks;
+    if (look.report.ok()) {
+      state_.look_time_s = UnixSeconds() - look.seconds;  // when it began
+      state_.look_duration_s = look.seconds;
+      const absl::StatusOr<std::vector<TracingProcess>> recording = FindTracingProcesses(job.target());
+      state_.recording = recording.ok() ? recording->size() : 0;
+      last_ = *look.report;
+    } else {
+      ++state_.failed_looks;
+    }
+    auto shared = std::make_shared<const std::string>(RenderJobMetrics(state_, last_ ? &*last_ : nullptr));
+    const std::lock_guard<std::mutex> lock(mutex_);
+    text_ = std::move(shared);
+  }
 
  private:
-  MetricsServer();
-  HttpResponse Answer(const HttpRequest& request);
+  HttpResponse Answer(const HttpRequest& request) {
+    if (request.path != "/metrics") {
+      return {request.path == "/" ? 200U : 404U, "text/plain; charset=utf-8",
+              std::make_shared<const std::string>("The metrics are at /metrics.\n")};
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return {200, kOpenMetricsType, text_};
+  }
 
   WatchState state_;
   std::optional<Report> last_;
   std::mutex mutex_;
-  std::shared_ptr<const std::string> text_;  // guarded by mutex_
-  std::unique_ptr<HttpServer> server_;       // destroyed first
+  // Guarded by mutex_.
+  std::shared_ptr<const std::string> text_ = std::make_shared<const std::string>(RenderJobMetrics(state_, nullptr));
+  const std::unique_ptr<HttpServer> server_;  // destroyed first
 };
-
-HttpResponse Text(unsigned status, std::string text) {
-  return {status, "text/plain; charset=utf-8", std::make_shared<const std::string>(std::move(text))};
-}
-
-MetricsServer::MetricsServer() : text_(std::make_shared<const std::string>(RenderJobMetrics(state_, nullptr))) {}
-
-absl::StatusOr<std::unique_ptr<MetricsServer>> MetricsServer::Start(const ListenAddress& address) {
-  std::unique_ptr<MetricsServer> metrics(new MetricsServer());
-  absl::StatusOr<std::unique_ptr<HttpServer>> server =
-      HttpServer::Start(address, [raw = metrics.get()](const HttpRequest& request) { return raw->Answer(request); });
-  if (!server.ok()) return server.status();
-  metrics->server_ = *std::move(server);
-  return metrics;
-}
-
-void MetricsServer::Show(const LiveJob& job, const LiveJob::Look& look, double began_s) {
-  ++state_.looks;
-  if (look.report.ok()) {
-    state_.look_time_s = began_s;
-    state_.look_duration_s = look.seconds;
-    const absl::StatusOr<std::vector<TracingProcess>> recording = FindTracingProcesses(job.target());
-    state_.recording = recording.ok() ? recording->size() : 0;
-    last_ = *look.report;
-  } else {
-    ++state_.failed_looks;
-  }
-  auto shared = std::make_shared<const std::string>(RenderJobMetrics(state_, last_ ? &*last_ : nullptr));
-  const std::lock_guard<std::mutex> lock(mutex_);
-  text_ = std::move(shared);
-}
-
-HttpResponse MetricsServer::Answer(const HttpRequest& request) {
-  if (request.path == "/") return Text(200, "The metrics are at /metrics.\n");
-  if (request.path != "/metrics") return Text(404, "The metrics are at /metrics.\n");
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return {200, kOpenMetricsType, text_};
-}
 
 }  // namespace
 
-int RunWatch(const WatchOptions& options) {
+int WatchCommand(const Arguments& arguments) {
+  WatchArguments given;
+  given.live.interval_s = 10;
+  CommandParser parser("watch [OPTION...] TRACE|PID",
+                       "Run a command once for each new leak of a job that runs, or when a device will soon be full; "
+                       "serve its figures to Prometheus. The command gets JSON on its standard input. TRACE is a "
+                       "trace, or a folder of them; PID is a process that is traced, or the launcher of such "
+                       "processes.");
+  parser.Positional("TRACE|PID", &given.live.target);
+  parser.Option("--on-leak", "COMMAND", &given.on_leak, "run this by the shell when a line is found to leak");
+  parser.Option("--on-full", "COMMAND", &given.on_full,
+                "run this by the shell when a device will be full in less than --seconds-to-full");
+  parser.Option("--seconds-to-full", "SECONDS", &given.seconds_to_full, "for --on-full (default: 3600)")
+      ->check(CLI::Range(1.0, 1e9));
+  parser
+      .Option("--listen", "[HOST]:PORT", &given.listen,
+              "serve the figures of the last look as OpenMetrics at http://HOST:PORT/metrics (default HOST: all "
+              "interfaces)")
+      ->check([](const std::string& text) { return std::string(ParseListenAddress(text).status().message()); });
+  const CLI::Option* const interval =
+      AddInterval(&parser, &given.live, absl::StrCat(", with --listen ", kListenIntervalSeconds));
+  parser.Flag("--once", &given.once, "look once and end");
+  parser.Flag("--wait", &given.waits, "wait for the first trace if there is none yet");
+  AddAnalysis(&parser, &given.live);
+  parser.Ending("Exit code: 0 with --once, 2 bad input or usage.");
+  if (const auto code = parser.Parse(arguments)) return *code;
+  if (given.on_leak.empty() && given.on_full.empty() && given.listen.empty()) {
+    return parser.Wrong("nothing to do (expected --on-leak, --on-full or --listen)");
+  }
+  if (!given.listen.empty() && interval->count() == 0) given.live.interval_s = kListenIntervalSeconds;
+
   signal(SIGPIPE, SIG_IGN);
-  absl::StatusOr<CategoryRules> categories = ReadCategories(options.categories);
-  if (!categories.ok()) return BadInput(std::string(categories.status().message()));
-  LiveJob job(options.target, options.step_marks, *std::move(categories), options.search_paths);
+  given.live.analysis.ReadCategories();
+  LiveJob job(given.live.target, given.live.analysis.analyze);
   absl::Status found = job.Find();
-  if (!found.ok() && (options.once || !options.waits)) return BadInput(std::string(found.message()));
-  std::unique_ptr<MetricsServer> metrics;
-  if (!options.listen.empty()) {
-    absl::StatusOr<std::unique_ptr<MetricsServer>> started = MetricsServer::Start(*ParseListenAddress(options.listen));
-    if (!started.ok()) return BadInput(std::string(started.status().message()));
-    metrics = *std::move(started);
+  if (given.once || !given.waits) OrFail(found);
+  std::optional<MetricsServer> metrics;
+  if (!given.listen.empty()) {
+    metrics.emplace(*ParseListenAddress(given.listen));
     Say(absl::StrCat("metrics at port ", metrics->port(), ", path /metrics"));
   }
-  Watch watch(options);
-  std::string trouble;
-  while (true) {
-    double pause = options.interval_s;
-    if (found.ok()) {
-      const double began_s = UnixSeconds();
-      LiveJob::Look look = options.once ? job.ReadWhole() : job.Read();
-      if (metrics) metrics->Show(job, look, began_s);
-      if (look.report.ok()) {
-        look.seconds += watch.Tell(job, *look.report);
-        trouble.clear();
-      } else if (options.once) {
-        return BadInput(std::string(look.report.status().message()));
-      } else if (trouble != look.report.status().message()) {
-        trouble = std::string(look.report.status().message());
-        Say(trouble);
-      }
-      pause = LiveJob::Pause(look, options.interval_s);
-    }
-    if (options.once) return kExitFine;
-    std::this_thread::sleep_for(std::chrono::duration<double>(pause));
-    if (const absl::Status again = job.Find(); again.ok()) found = again;
+  while (!found.ok()) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(given.live.interval_s));
+    found = job.Find();
   }
+  Watch watch(given);
+  std::string trouble;
+  return job.Follow(given.live.interval_s, given.once, [&](LiveJob::Look* look) -> std::optional<int> {
+    if (metrics) metrics->Show(job, *look);
+    if (look->report.ok()) {
+      look->seconds += watch.Tell(job, *look->report);
+      trouble.clear();
+    } else if (given.once) {
+      OrFail(look->report.status());
+    } else if (trouble != look->report.status().message()) {
+      trouble = std::string(look->report.status().message());
+      Say(trouble);
+    }
+    return given.once ? std::optional<int>(kExitFine) : std::nullopt;
+  });
 }
 
 }  // namespace vramtrack

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The figures with which the limits of devices and ranks are compared.
-#ifndef ANALYZER_CHECK_MEASURED_H_
-#define ANALYZER_CHECK_MEASURED_H_
+// What the limits of a device or a rank are compared with: the table of the kinds of limits has the figures.
+#ifndef ANALYZER_CHECK_LIMIT_KINDS_H_
+#define ANALYZER_CHECK_LIMIT_KINDS_H_
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,15 +33,9 @@ std::optional<WorstRank> WorstRankOf(const Report& report, uint32_t device, doub
 // Returns a text such as " in rank 3, the worst of 10 (7.5 MiB per step together)".
 std::string WorstRankText(const WorstRank& worst, const std::string& together);
 
-using Measured = std::map<std::string, std::optional<double>>;  // by key of kLimitKinds; nullopt: unknown
-
 // Returns the denominator of the report's rates.
 RatePer PerOf(const Report& report);
 
-// Return the figures in the unit of `limit`: sizes in bytes or as a share of the device, fragmentation in bytes or as a
-// share of the reserved bytes, rates per step, GiB or second.
-Measured MeasureDevice(const Report& report, const ReportDevice& device, const Limit& limit);
-Measured MeasureRank(const Report& report, const ReportRank& rank, const Limit& limit);
 // Returns the reason why a figure is unknown.
 std::string WhyUnknown(const Report& report, const LimitKind& kind, const Limit& limit);
 
@@ -52,9 +45,12 @@ std::vector<ReportRank> RanksOf(const Report& report);
 // Returns the worst rank for the leaks of a device; see WorstRankOf.
 std::optional<WorstRank> WorstLeaksOf(const Report& report, uint32_t device);
 
+// Returns "; the budget is 64.0 KiB per step (b.toml:3)".
+std::string BudgetText(const Limit& limit, LimitUnit unit);
+
 // Returns why `value` violates `limit`, as a phrase that follows the device or rank. `worst` is the rank that has the
 // value; null if it is the value of all.
-std::string MeasuredMessage(const LimitKind& kind, double value, const Limit& limit, const WorstRank* worst = nullptr);
+std::string MeasuredMessage(const LimitKind& kind, double value, const Limit& limit, const WorstRank* worst);
 
 // Returns the unit of a finding about a limit.
 CheckUnit UnitOf(LimitUnit unit, bool share, RatePer per);
@@ -64,4 +60,4 @@ bool IsByteRate(CheckUnit unit);
 
 }  // namespace vramtrack
 
-#endif  // ANALYZER_CHECK_MEASURED_H_
+#endif  // ANALYZER_CHECK_LIMIT_KINDS_H_
