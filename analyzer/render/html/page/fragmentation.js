@@ -18,7 +18,7 @@ function pinPlace(report, pin) {
 function pools(device) {
   const {fragmentation} = device;
   return [
-    fragmentation.pools?.length ? table("Pools of the framework's allocator", [{label: 'pool'}, {label: 'blocks'}, ...['segments', 'reserved', 'live', 'can be released', 'largest free piece', 'free in smaller pieces', 'too small for its blocks'].map((label) => ({label, number: true}))], fragmentation.pools.map((one) => [one.pool, one.sizes, format.count(one.segments), format.bytes(one.reserved), format.bytes(one.live), format.bytes(one.free_releasable), format.bytes(one.largest_free), format.percent(one.external), format.percent(one.unusable)])) : null,
+    fragmentation.pools?.length ? table("Pools of the framework's allocator", [{label: 'pool'}, {label: 'blocks'}, ...['segments', 'reserved', 'live', 'can be released', 'largest free piece'].map((label) => ({label, number: true}))], fragmentation.pools.map((one) => [one.pool, one.sizes, format.count(one.segments), format.bytes(one.reserved), format.bytes(one.live), format.bytes(one.free_releasable), format.bytes(one.largest_free)])) : null,
     device.memory_pools.length ? table("Pools of the driver (cudaMallocAsync)", [{label: 'pool'}, ...['allocations', 'most live', 'least that any pool needs', 'this one took', 'most reserved', 'of that free but pinned', 'can be released'].map((label) => ({label, number: true}))], device.memory_pools.map((one) => [one.pool, format.count(one.allocations), format.bytes(one.peak_live), format.bytes(one.lower_bound), format.bytes(one.upper_bound), format.bytes(one.reserved), format.bytes(one.free_pinned), format.bytes(one.free_releasable)])) : null,
   ];
 }
