@@ -54,8 +54,6 @@ struct ReportSegmentPool {
   uint32_t pool = 0;
   BlockSizeClass sizes = BlockSizeClass::kSmall;
   uint64_t segments = 0, reserved = 0, live = 0, free_releasable = 0, largest_free = 0;
-  double external = 0;
-  double unusable = 0;
 };
 
 template <>
@@ -70,8 +68,6 @@ void Fields(Visitor& visit, ReportSegmentPool& pool) {
   visit(5, "live", pool.live);
   visit(6, "free_releasable", pool.free_releasable);
   visit(7, "largest_free", pool.largest_free);
-  visit(8, "external", pool.external, "share of the free bytes that is not in the largest piece");
-  visit(9, "unusable", pool.unusable, "share of the free bytes in pieces smaller than the pool's average block");
 }
 
 struct ReportSegmentUse {

@@ -115,7 +115,6 @@ struct ReportProcess {
   std::optional<ReportActivities> activities;
   std::vector<ReportAllocator> allocators;
   std::vector<ReportSleep> sleeps;
-  std::vector<ReportRepeatedFree> repeated_frees;
 };
 
 template <>
@@ -140,7 +139,6 @@ void Fields(Visitor& visit, ReportProcess& process) {
   visit(14, "allocators", process.allocators,
         "of [frameworks other than PyTorch](frameworks.md), whose blocks are sites of the level `framework`");
   visit(15, "sleeps", process.sleeps, "one for each device whose memory [slept](report.md#sleep-and-wake)");
-  visit(16, "repeated_frees", process.repeated_frees, "the most frequent first");
 }
 
 struct ReportStepRounds {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory that a process releases and maps again at the same addresses, and memory that is freed twice.
+// Memory that a process releases and maps again at the same addresses.
 #ifndef ANALYZER_MODEL_SLEEP_H_
 #define ANALYZER_MODEL_SLEEP_H_
 
@@ -56,25 +56,6 @@ void Fields(Visitor& visit, ReportSleep& sleep) {
   visit(5, "bytes_per_cycle", sleep.bytes_per_cycle,
         "growth from the second cycle on; `null` with fewer than three cycles");
   visit(8, "lines", sleep.lines, "what lived through the sleep: by growth, then by size in the last sleep");
-}
-
-struct ReportRepeatedFree {
-  std::string kind;
-  uint32_t device = 0;
-  uint64_t count = 0;
-  std::vector<ReportFrame> stack, first_stack;
-};
-
-template <>
-inline constexpr const char* kAbout<ReportRepeatedFree> =
-    "Memory or a mapping that was released again, after it had already been released";
-template <class Visitor>
-void Fields(Visitor& visit, ReportRepeatedFree& repeated) {
-  visit(1, "kind", repeated.kind, "as of a site");
-  visit(2, "device", repeated.device);
-  visit(3, "count", repeated.count, "how often, with these two stacks");
-  visit(4, "stack", repeated.stack, "of the call that came too late; may be empty");
-  visit(5, "first_stack", repeated.first_stack, "of the call that had released it; may be empty");
 }
 
 }  // namespace vramtrack

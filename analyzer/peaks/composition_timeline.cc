@@ -22,7 +22,7 @@ CompositionTimeline::CompositionTimeline(const Ledger& first, const IndexedVecto
                                          size_t count,
                                          const std::map<uint32_t, std::vector<std::vector<SiteIndex>>>& groups,
                                          const LevelTimeline& timeline)
-    : places_(first.sites().size()), bins_(timeline) {
+    : places_(first.sites().size()), in_steps_(timeline.in_steps()), bins_(timeline) {
   for (const Scope& scope : first.scopes()) {
     const bool followed = IsOnTimeline(scope) && rows_.size() < kNoRow;
     rows_of_scopes_.push_back(followed ? static_cast<uint16_t>(rows_.size()) : kNoRow);
@@ -58,7 +58,9 @@ void CompositionTimeline::Change(SiteIndex site, uint64_t bytes, bool born) {
     row.step.back().bin = row.now;
     row.step_rising = false;
   }
-  const bool in_peak_step = ledger_->steps().step() == row.peak_step;
+  const uint32_t step = ledger_->steps().step();
+  if (in_steps_) row.curve.Add(step, bytes);
+  const bool in_peak_step = step == row.peak_step;
   if (in_peak_step && row.step_events++ % row.step_width == 0) BeginStepBin(&row);
   row.now.live += bytes;
   ChangeCategory(static_cast<size_t>(place.category), bytes, &row);
@@ -142,6 +144,11 @@ std::vector<CompositionTimeline::StepBin> CompositionTimeline::StepBins(uint32_t
   std::vector<StepBin> bins = row.step;
   if (row.step_rising) bins.back().bin = row.now;
   return bins;
+}
+
+const StepCurve* CompositionTimeline::CurveOf(uint32_t scope) const {
+  const uint16_t row = rows_of_scopes_[scope];
+  return in_steps_ && row != kNoRow ? &rows_[row].curve : nullptr;
 }
 
 }  // namespace vramtrack

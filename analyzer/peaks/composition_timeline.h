@@ -11,14 +11,15 @@
 #include "analyzer/attribution/category.h"
 #include "analyzer/base/indices.h"
 #include "analyzer/ledger/ledger.h"
+#include "analyzer/peaks/step_curve.h"
 #include "analyzer/peaks/timeline.h"
 
 namespace vramtrack {
 
 // The composition of a device's live bytes at their highest, in each bin of a LevelTimeline and within the step that
 // reached the peak: by category, and by a few groups of sites. The values of a bin are of one moment, so that they add
-// up; the lowest and highest values of several series would not, and are there as well. Follows a second replay. Memory
-// is bounded by the number of bins. Thread-compatible.
+// up; the lowest and highest values of several series would not, and are there as well. Also follows the sum within all
+// steps. Follows a second replay. Memory is bounded by the number of bins. Thread-compatible.
 class CompositionTimeline final : public ReplayObserver {
  public:
   static constexpr size_t kMaxGroups = 12;
@@ -40,8 +41,8 @@ class CompositionTimeline final : public ReplayObserver {
   };
 
   // `first`: the trace's first replay; `timeline`: its timeline. `count`: of categories, those of a user's rules
-  // included. `groups`: for each scope at most kMaxGroups disjoint
-  // sets of sites. Follows only the scopes of a report's timeline: leading ones and the host's.
+  // included. `groups`: for each scope at most kMaxGroups disjoint sets of sites. Follows only the scopes of a report's
+  // timeline: leading ones and the host's.
   CompositionTimeline(const Ledger& first, const IndexedVector<SiteIndex, Category>& categories, size_t count,
                       const std::map<uint32_t, std::vector<std::vector<SiteIndex>>>& groups,
                       const LevelTimeline& timeline);
@@ -66,6 +67,8 @@ class CompositionTimeline final : public ReplayObserver {
   uint64_t Live(uint32_t scope, Category category) const;
   // Returns the bins of the step that reached the scope's peak; empty if there are no steps.
   std::vector<StepBin> StepBins(uint32_t scope) const;
+  // Returns the live bytes within the steps; null for scopes that are not followed, or if the timeline has no steps.
+  const StepCurve* CurveOf(uint32_t scope) const;
 
  private:
   static constexpr uint16_t kNoRow = UINT16_MAX;
@@ -85,6 +88,7 @@ class CompositionTimeline final : public ReplayObserver {
     uint64_t step_events = 0, step_width = 1;
     std::vector<StepBin> step;
     bool step_rising = false;
+    StepCurve curve;
   };
 
   // `bytes` is added to the sum; for a free it is 0 - bytes.
@@ -95,6 +99,7 @@ class CompositionTimeline final : public ReplayObserver {
 
   const Ledger* ledger_ = nullptr;
   IndexedVector<SiteIndex, Place> places_;
+  const bool in_steps_;
   std::vector<uint16_t> rows_of_scopes_;
   std::vector<Row> rows_;
   TimelineBins bins_;

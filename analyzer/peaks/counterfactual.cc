@@ -7,7 +7,8 @@
 
 namespace vramtrack {
 
-size_t Counterfactual::Watch(std::vector<SiteIndex> sites) {
+size_t Counterfactual::Watch(std::vector<SiteIndex> sites, bool late) {
+  if (late) late_.push_back(static_cast<uint32_t>(watched_.size()));
   watched_.push_back(std::move(sites));
   return watched_.size() - 1;
 }
@@ -15,6 +16,7 @@ size_t Counterfactual::Watch(std::vector<SiteIndex> sites) {
 void Counterfactual::OnBegin(const Ledger& ledger) {
   ledger_ = &ledger;
   groups_.resize(watched_.size());
+  for (const uint32_t group : late_) groups_[group].late = true;
   std::vector<std::pair<SiteIndex, uint32_t>> pairs;  // site and group
   for (size_t i = 0; i < watched_.size(); ++i) {
     for (const SiteIndex site : watched_[i]) pairs.emplace_back(site, static_cast<uint32_t>(i));
@@ -34,8 +36,16 @@ void Counterfactual::OnFold(SiteIndex site, uint64_t /*objects*/, uint64_t bytes
   if (born) {
     Allocated(site, scope, bytes, ledger_->scopes()[scope].live);
   } else {
-    Freed(site, scope, bytes);
+    Freed(site, scope, bytes, /*in_its_step=*/false);
   }
+}
+
+void Counterfactual::OnStepEnd(uint32_t /*step*/) {
+  if (late_.empty()) return;
+  for (Total& total : totals_) {
+    if (total.risen > 0) Settle(&total);
+  }
+  for (const uint32_t group : late_) groups_[group].live += std::exchange(groups_[group].fresh, 0);
 }
 
 void Counterfactual::Allocated(SiteIndex site, uint32_t scope_index, uint64_t bytes, uint64_t live) {
@@ -50,7 +60,7 @@ void Counterfactual::Allocated(SiteIndex site, uint32_t scope_index, uint64_t by
       total.groups.push_back(index);
       total.threshold = 0;
     }
-    group.live += bytes;
+    (group.late ? group.fresh : group.live) += bytes;
   }
   total.peak = std::max(total.peak, live);
   if (live > total.threshold) total.risen = live;
@@ -74,11 +84,14 @@ uint64_t Counterfactual::PeakWithout(size_t group) const {
   return risen > 0 ? std::max(of.peak, risen - of.live) : of.peak;
 }
 
-void Counterfactual::Freed(SiteIndex site, uint32_t scope_index, uint64_t bytes) {
+void Counterfactual::Freed(SiteIndex site, uint32_t scope_index, uint64_t bytes, bool in_its_step) {
   if (scope_index < totals_.size() && totals_[scope_index].risen > 0) Settle(&totals_[scope_index]);
   for (uint32_t i = FirstOf(site), end = FirstOf(site.Next()); i < end; ++i) {
     Group& group = groups_[memberships_[i]];
-    group.live -= bytes;
+    // Of folded objects it is not known which are freed: first the older ones.
+    const uint64_t taken_away = !group.late ? bytes : in_its_step ? 0 : std::min(group.live, bytes);
+    group.live -= taken_away;
+    group.fresh -= bytes - taken_away;
     Total& total = totals_[scope_index];
     total.threshold = std::min(total.threshold, group.peak + group.live);
   }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Computes the peak without one site's allocations: what a fix of that site would save. The bytes live at the peak do
-// not show this, as another peak may be nearly as high.
+// Computes the peak without one site's allocations, or without those that outlive their step: what a fix of that site
+// would save. The bytes live at the peak do not show this, as another peak may be nearly as high.
 #ifndef ANALYZER_PEAKS_COUNTERFACTUAL_H_
 #define ANALYZER_PEAKS_COUNTERFACTUAL_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "analyzer/base/indices.h"
@@ -22,7 +23,10 @@ class Counterfactual final : public ReplayObserver {
  public:
   // Adds a group of a few sites, before the replay. Their indices are the same in every replay of the trace. Returns
   // the group's number.
-  size_t Watch(std::vector<SiteIndex> sites);
+  size_t Watch(std::vector<SiteIndex> sites) { return Watch(std::move(sites), /*late=*/false); }
+  // The same for a group whose objects are taken away only from the end of their step on. Allocations and frees do not
+  // show whether an object is still used, so this is evidence, not proof.
+  size_t WatchLate(std::vector<SiteIndex> sites) { return Watch(std::move(sites), /*late=*/true); }
   bool watching() const { return !watched_.empty(); }
 
   void OnBegin(const Ledger& ledger) override;
@@ -31,18 +35,23 @@ class Counterfactual final : public ReplayObserver {
     if (scope != nullptr) Allocated(allocated.allocation.site, scope->index, allocated.allocation.bytes, scope->live);
   }
   void OnFree(const ReplayAllocation& freed) override {
-    if (freed.scope != nullptr) Freed(freed.allocation.site, freed.scope->index, freed.allocation.bytes);
+    if (freed.scope == nullptr) return;
+    Freed(freed.allocation.site, freed.scope->index, freed.allocation.bytes,
+          freed.allocation.birth_step == ledger_->steps().step());
   }
   void OnFold(SiteIndex site, uint64_t objects, uint64_t bytes, bool born) override;
+  void OnStepEnd(uint32_t step) override;
 
-  // Returns the peak in bytes of the group's scope as if the group had allocated nothing.
+  // Returns the peak in bytes of the group's scope without the group.
   uint64_t PeakWithout(size_t group) const;
 
  private:
   static constexpr uint32_t kNoScope = UINT32_MAX;
 
   struct Group {
-    uint64_t live = 0;
+    bool late = false;
+    uint64_t live = 0;          // bytes that are taken away
+    uint64_t fresh = 0;         // late: bytes of the current step, which are not
     uint64_t peak = 0;          // peak of its scope without the group
     uint32_t scope = kNoScope;  // known from its first allocation on
   };
@@ -54,9 +63,10 @@ class Counterfactual final : public ReplayObserver {
     uint64_t risen = 0;  // live bytes after allocations that groups have not processed yet; 0 if there are none
   };
 
+  size_t Watch(std::vector<SiteIndex> sites, bool late);
   // `live`: the scope's total after the allocation.
   void Allocated(SiteIndex site, uint32_t scope, uint64_t bytes, uint64_t live);
-  void Freed(SiteIndex site, uint32_t scope, uint64_t bytes);
+  void Freed(SiteIndex site, uint32_t scope, uint64_t bytes, bool in_its_step);
   void Settle(Total* total);
 
   // The groups of a site are memberships_[FirstOf(site)] to memberships_[FirstOf(site.Next()) - 1].
@@ -69,6 +79,7 @@ class Counterfactual final : public ReplayObserver {
   IndexedVector<SiteIndex, uint32_t> first_;
   std::vector<uint32_t> memberships_;
   std::vector<Group> groups_;
+  std::vector<uint32_t> late_;  // the groups that are
   std::vector<Total> totals_;
 };
 

@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "analyzer/peaks/composition_timeline.h"
 #include "proto/job_builder.h"
 
 namespace vramtrack {
@@ -21,7 +23,17 @@ struct Replayed {
   std::unique_ptr<Trace> trace;
   std::unique_ptr<LevelTimeline> timeline;
   std::unique_ptr<Ledger> first;
-  std::unique_ptr<StepCurve> curve;
+  std::unique_ptr<CompositionTimeline> composition;
+
+  // Returns the curve of the device.
+  const StepCurve& curve() const { return *composition->CurveOf(scope()); }
+  uint32_t scope() const {
+    for (const Scope& scope : first->scopes()) {
+      if (scope.is_leading()) return scope.index;
+    }
+    ADD_FAILURE() << "no device";
+    return 0;
+  }
 };
 
 Replayed Replay(const std::string& file) {
@@ -37,8 +49,11 @@ Replayed Replay(const std::string& file) {
   options.observers = {replayed.timeline.get()};
   replayed.first = std::make_unique<Ledger>(*replayed.trace, plan, options);
   replayed.first->Replay();
-  replayed.curve = std::make_unique<StepCurve>(*replayed.first, *replayed.timeline);
-  options.observers = {replayed.curve.get()};
+  const IndexedVector<SiteIndex, Category> categories(replayed.first->sites().size(), Category::kOther);
+  replayed.composition = std::make_unique<CompositionTimeline>(
+      *replayed.first, categories, kCategories, std::map<uint32_t, std::vector<std::vector<SiteIndex>>>(),
+      *replayed.timeline);
+  options.observers = {replayed.composition.get()};
   Ledger second(*replayed.trace, plan, options);
   second.Replay();
   return replayed;
@@ -56,22 +71,13 @@ std::string Sawtooth(int steps, int objects) {
   return job.Finish();
 }
 
-uint32_t LeadingScopeOf(const Ledger& ledger) {
-  for (uint32_t i = 0; i < ledger.scopes().size(); ++i) {
-    if (ledger.scopes()[i].is_leading()) return i;
-  }
-  ADD_FAILURE() << "no device";
-  return 0;
-}
-
 TEST(StepCurve, FollowsEveryAllocationOfAFewSteps) {
   const Replayed replayed = Replay(Sawtooth(3, 4));
-  const uint32_t scope = LeadingScopeOf(*replayed.first);
-  EXPECT_EQ(replayed.curve->EventsPerRow(scope), 1u);
+  EXPECT_EQ(replayed.curve().events_per_row(), 1u);
   std::vector<uint64_t> high;
-  for (const StepCurve::Row& row : replayed.curve->Rows(scope)) {
+  for (const StepCurve::Row& row : replayed.curve().Rows()) {
     if (row.step == 1) high.push_back(row.high >> 20);
-    EXPECT_EQ(replayed.curve->EventsOf(scope, row.step), 7u);
+    EXPECT_EQ(replayed.curve().EventsOf(row.step), 7u);
   }
   // One is left of the step before; of each free, the row begins with what was live until then.
   EXPECT_EQ(high, (std::vector<uint64_t>{2, 3, 4, 5, 5, 4, 3}));
@@ -80,35 +86,32 @@ TEST(StepCurve, FollowsEveryAllocationOfAFewSteps) {
 TEST(StepCurve, HasEachStepsLowestAndHighestHoweverManyEventsItHas) {
   for (const int objects : {2, 37, 500}) {
     const Replayed replayed = Replay(Sawtooth(300, objects));
-    const uint32_t scope = LeadingScopeOf(*replayed.first);
-    const std::vector<StepCurve::Row>& rows = replayed.curve->Rows(scope);
+    const std::vector<StepCurve::Row> rows = replayed.curve().Rows();
     EXPECT_LE(rows.size(), StepCurve::kMaxRows);
     EXPECT_GE(rows.size(), 300u * 2);
-    const std::vector<Timeline::Bin>& bins = replayed.timeline->bins(replayed.first->scopes()[scope]);
+    const std::vector<Timeline::Bin>& bins = replayed.timeline->bins(replayed.first->scopes()[replayed.scope()]);
     for (uint32_t step = 0; step < 300; ++step) {
       uint64_t low = UINT64_MAX, high = 0, next_event = 0;
       for (const StepCurve::Row& row : rows) {
         if (row.step != step) continue;
         EXPECT_EQ(row.event, next_event);
-        next_event += replayed.curve->EventsPerRow(scope);
+        next_event += replayed.curve().events_per_row();
         low = std::min(low, row.low);
         high = std::max(high, row.high);
       }
       EXPECT_EQ(low, bins[step].low[2]);
       EXPECT_EQ(high, bins[step].high[2]);
-      EXPECT_GE(next_event, replayed.curve->EventsOf(scope, step));
+      EXPECT_GE(next_event, replayed.curve().EventsOf(step));
     }
   }
 }
 
 TEST(StepCurve, IsLeftOutWhereStepsAreTooMany) {
   const Replayed replayed = Replay(Sawtooth(static_cast<int>(StepCurve::kMaxRows) + 10, 3));
-  const uint32_t scope = LeadingScopeOf(*replayed.first);
-  EXPECT_TRUE(replayed.curve->Rows(scope).empty());
-  EXPECT_EQ(replayed.curve->EventsPerRow(scope), 0u);
+  EXPECT_TRUE(replayed.curve().Rows().empty());
   // With as many as there may be rows, each has one.
   const Replayed most = Replay(Sawtooth(static_cast<int>(StepCurve::kMaxRows), 3));
-  EXPECT_TRUE(most.curve->Rows(LeadingScopeOf(*most.first)).empty());
+  EXPECT_TRUE(most.curve().Rows().empty());
 }
 
 }  // namespace

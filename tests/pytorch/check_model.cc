@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // usage: check_model TRACE [SETTING]...
-// Holds the model of the allocator against a trace, block by block, and says as JSON what it would have reserved with
-// each SETTING (as in PYTORCH_CUDA_ALLOC_CONF). A SETTING in front of which is "as:" is what the trace was taken with.
+// Compares the model of the allocator with a trace, block by block, and says as JSON what it would have reserved with
+// each SETTING (as in PYTORCH_CUDA_ALLOC_CONF).
+#include <algorithm>
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -42,60 +42,35 @@ int Main(int argc, char** argv) {
   options.observers = {&segments};
   Ledger second(**trace, plan, options);
   second.Replay();
-  const std::map<DeviceIndex, Arenas> arenas = segments.Learnt();
-  const auto maps = segments.Finish();
-
-  // Where blocks lay elsewhere than the rules say, with what was learnt.
-  FrameworkObserver known(&arenas);
-  options.observers = {&known};
-  Ledger third(**trace, plan, options);
-  third.Replay();
 
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
-  for (const auto& [device, map] : maps) {
-    Knob as_it_was;
-    as_it_was.settings.expandable_segments = map.expandable;
+  for (const auto& [device, found] : segments.Finish()) {
+    const RequestLog& log = *found.requests;
+    Settings as_it_was;
+    as_it_was.expandable_segments = found.expandable;
     std::vector<Knob> knobs;
     for (int i = 2; i < argc; ++i) {
-      std::string setting = argv[i];
-      const bool real = setting.rfind("as:", 0) == 0;
-      const std::optional<Knob> knob = ParseKnob(real ? setting.substr(3) : setting);
-      if (!knob) {
+      const std::string setting = argv[i];
+      const std::vector<Knob> all = KnobsToTry({}, /*has_steps=*/true, log.pass_begin() < log.pass_end());
+      const auto knob = std::find_if(all.begin(), all.end(), [&](const Knob& one) { return one.setting == setting; });
+      if (knob == all.end()) {
         std::fprintf(stderr, "%s is no setting\n", argv[i]);
         return 2;
       }
-      if (real) {
-        as_it_was = *knob;
-        // Sizes in the trace are rounded already.
-        as_it_was.settings.roundup_power2_divisions = 0;
-      } else {
-        knobs.push_back(*knob);
-      }
+      knobs.push_back(*knob);
     }
-    as_it_was.settings.oldest_first = arenas.at(device).oldest_first;
-    for (Knob& knob : knobs) knob.settings.oldest_first = arenas.at(device).oldest_first;
-    const Requests requests = {&*map.requests, &arenas.at(device), &map.largest_pass};
-    WhatIf outcome = FollowAsItWas(requests, as_it_was);
-    TryKnobs(requests, knobs, {}, &outcome);
+    const WhatIf outcome = FollowAsItWas(log, found.arenas, as_it_was);
+    const std::vector<WhatIf::Trial> trials = TryKnobs(log, found.arenas, knobs, {});
     nlohmann::ordered_json one;
     one["device"] = device.value();
     one["blocks"] = outcome.blocks;
-    one["arenas"] = arenas.at(device).count;
-    one["oldest_first"] = arenas.at(device).oldest_first;
-    one["surprises"] = known.Surprises(device);
+    one["arenas"] = found.arenas.count;
+    one["oldest_first"] = found.arenas.oldest_first;
     one["differences"] = outcome.differences;
-    one["told"] = outcome.told;
-    one["told_differences"] = outcome.told_differences;
     one["reserved_peak"] = outcome.reserved_peak;
     one["model_reserved_peak"] = outcome.model_reserved_peak;
-    for (const WhatIf::Trial& trial : outcome.trials) {
+    for (const WhatIf::Trial& trial : trials) {
       one["trials"][trial.knob.setting] = {{"reserved_peak", trial.reserved_peak}, {"failures", trial.failures}};
-    }
-    for (const WhatIf::Failure& failure : outcome.failures) {
-      nlohmann::ordered_json failed;
-      failed["requested"] = failure.requested;
-      for (const auto& fit : failure.would_fit) failed["would_fit"][fit.setting] = fit.free_bytes;
-      one["failures"].push_back(failed);
     }
     json.push_back(one);
   }

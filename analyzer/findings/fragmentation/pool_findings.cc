@@ -1,33 +1,108 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/findings/fragmentation/pool_findings.h"
 
-#include "absl/strings/str_cat.h"
+#include <algorithm>
+
 #include "absl/strings/str_format.h"
 #include "analyzer/findings/core/device_findings.h"
+#include "analyzer/ledger/kind.h"
 
 namespace vramtrack {
+namespace {
+
+constexpr uint64_t kReleaseThreshold = 4;  // cudaMemPoolAttrReleaseThreshold
+
+uint64_t WholePages(uint64_t bytes) { return bytes / kDevicePageBytes * kDevicePageBytes; }
+
+}  // namespace
+
+void PoolFindings::OnAllocate(const ReplayAllocation& allocated) {
+  const LiveAllocation& allocation = allocated.allocation;
+  const uint32_t kind = allocated.site.key.kind;
+  if (!IsStreamOrdered(kind)) return;
+  const Key key = {allocation.device(), kind == schema::POOL ? allocated.stream : kDefaultPool};
+  Pool& pool = pools_[key];
+  pool_of_[{allocated.slot, allocated.ordinal}] = key;
+  pool.pages.Add(allocation.address(), allocation.bytes);
+  const DeviceUsage usage = pool.pages.usage();
+  ++pool.report.allocations;
+  pool.report.peak_live = std::max(pool.report.peak_live, usage.live);
+  pool.report.lower_bound = std::max(pool.report.lower_bound, usage.live + usage.rounding);
+  pool.report.upper_bound = std::max(pool.report.upper_bound, usage.reserved);
+  Settle(key.first, &pool);
+}
+
+void PoolFindings::OnFree(const ReplayAllocation& freed) {
+  if (!IsStreamOrdered(freed.site.key.kind)) return;
+  const auto found = pool_of_.find({freed.slot, freed.ordinal});
+  if (found == pool_of_.end()) return;
+  const Key key = found->second;
+  pool_of_.erase(found);
+  Pool& pool = pools_[key];
+  pool.pages.Remove(freed.allocation.address(), freed.allocation.bytes);
+  Settle(key.first, &pool);
+}
+
+uint64_t PoolFindings::ThresholdOf(DeviceIndex device) const {
+  const auto found = thresholds_.find(device);
+  return found == thresholds_.end() ? 0 : found->second;
+}
+
+// Keeps the moment at which most was free.
+void PoolFindings::Settle(DeviceIndex device, Pool* pool) const {
+  const DeviceUsage usage = pool->pages.usage();
+  const uint64_t pages = usage.reserved;
+  pool->held = std::max(pool->held, pages);
+  pool->held_at_least = std::max(pages, std::min(pool->held_at_least, WholePages(ThresholdOf(device))));
+  ReportMemoryPool& report = pool->report;
+  report.free_releasable_at_least = std::max(report.free_releasable_at_least, pool->held_at_least - pages);
+  if (report.reserved != 0 && pool->held - pages <= report.free_releasable) return;
+  report.step = ReportedStep(analysis_.run(), ledger_->steps().step());
+  report.reserved = pool->held;
+  report.live = usage.live;
+  report.rounding = usage.rounding;
+  report.free_pinned = usage.free_pinned;
+  report.free_releasable = pool->held - pages;
+}
+
+void PoolFindings::OnOtherEvent(const StreamEvent& event) {
+  const DeviceIndex device(event.shape->device);
+  if (event.operation == schema::LIMIT && event.shape->kind == schema::MEMORY_POOL &&
+      event.value[0] == kReleaseThreshold) {
+    thresholds_[device] = event.value[1];
+    largest_thresholds_[device] = std::max(largest_thresholds_[device], event.value[1]);
+  }
+  if (event.operation != schema::TRIM || event.shape->kind == schema::GRAPH_MEMORY) return;
+  // A pool that nothing was taken from by its handle is the device's own.
+  auto found = pools_.find({device, event.value[0]});
+  if (found == pools_.end()) found = pools_.find({device, kDefaultPool});
+  if (found == pools_.end()) return;
+  Pool& pool = found->second;
+  ++pool.report.trims;
+  const uint64_t keep = std::max(pool.pages.reserved(), WholePages(event.value[1]));
+  pool.held = std::min(pool.held, keep);
+  pool.held_at_least = std::min(pool.held_at_least, keep);
+}
 
 void PoolFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings) {
-  for (const auto& [key, pool] : pools_.Finish()) {
-    for (ReportDevice& device : findings->devices) {
-      if (DeviceIndex(device.index) != key.first) continue;
-      ReportMemoryPool& described = device.memory_pools.emplace_back();
-      described.pool = key.second == MemoryPools::kDefaultPool ? "default" : absl::StrFormat("0x%x", key.second);
-      described.allocations = pool.allocations;
-      described.trims = pool.trims;
-      described.release_threshold = pool.threshold;
-      described.peak_live = pool.peak_live;
-      described.lower_bound = pool.peak_needed;
-      described.upper_bound = pool.peak_pages;
-      const MemoryPools::Moment& moment = pool.most_unused;
-      described.step = ReportedStep(analysis_.run(), moment.step);
-      described.reserved = moment.held;
-      described.live = moment.usage.live;
-      described.rounding = moment.usage.rounding;
-      described.free_pinned = moment.usage.free_pinned;
-      described.free_releasable = moment.held - moment.usage.reserved;
-      described.free_releasable_at_least = pool.most_unused_at_least;
+  std::map<DeviceIndex, size_t> on_device;
+  for (const auto& [key, pool] : pools_) ++on_device[key.first];
+  for (auto& [key, pool] : pools_) {
+    const auto& [index, handle] = key;
+    const auto device = std::find_if(findings->devices.begin(), findings->devices.end(),
+                                     [of = index](const ReportDevice& d) { return DeviceIndex(d.index) == of; });
+    if (device == findings->devices.end()) continue;
+    ReportMemoryPool& report = pool.report;
+    report.pool = handle == kDefaultPool ? "default" : absl::StrFormat("0x%x", handle);
+    report.release_threshold = 0;
+    if (const auto threshold = largest_thresholds_.find(index); threshold != largest_thresholds_.end()) {
+      report.release_threshold = threshold->second;
+      if (on_device[index] > 1) {  // it is not known which one it is of
+        report.release_threshold.reset();
+        report.free_releasable_at_least = 0;
+      }
     }
+    device->memory_pools.push_back(std::move(report));
   }
 }
 

@@ -124,7 +124,7 @@ std::vector<ReportPin> DescribePins(ProcessAnalysis* analysis, const std::vector
 }
 
 ReportReserveGrowth DescribeReserveGrowth(ProcessAnalysis* analysis, DeviceIndex device, const ReserveGrowth& growth,
-                                          const torch_allocator::PeakSegments::Maps& maps) {
+                                          const torch_allocator::PeakSegments::Result& maps) {
   ReportReserveGrowth described;
   described.bytes_per_step = growth.unused.bytes_per_step;
   described.ci_low = growth.unused.ci_low;

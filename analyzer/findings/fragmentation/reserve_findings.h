@@ -26,7 +26,7 @@ std::vector<ReportPin> DescribePins(ProcessAnalysis* analysis, const std::vector
 
 // Describes the growth of a device. `maps`: its segment maps, from a replay that was given the growth.
 ReportReserveGrowth DescribeReserveGrowth(ProcessAnalysis* analysis, DeviceIndex device, const ReserveGrowth& growth,
-                                          const torch_allocator::PeakSegments::Maps& maps);
+                                          const torch_allocator::PeakSegments::Result& maps);
 
 }  // namespace vramtrack
 

@@ -26,6 +26,7 @@ using torch_allocator::RequestLog;
 using torch_allocator::SegmentLayout;
 using torch_allocator::SegmentMap;
 using torch_allocator::WhatIf;
+using Tried = SegmentFindings::Tried;
 
 // Limit of the blocks of a map. If there are more, the smallest segments are left out.
 constexpr size_t kMaxMapBlocks = 20000;
@@ -40,8 +41,7 @@ std::vector<Extent> ExtentsOf(const SegmentMap& map) {
   std::vector<Extent> extents;
   const SegmentLayout::Segment* last = nullptr;
   for (const SegmentLayout::Segment& segment : map.segments) {
-    const bool goes_on = last != nullptr && last->mapped && segment.mapped && last->arena == segment.arena &&
-                         last->small == segment.small && last->begin + last->bytes == segment.begin;
+    const bool goes_on = last != nullptr && torch_allocator::Continues(*last, segment);
     last = &segment;
     if (goes_on) {
       extents.back().segment.bytes += segment.bytes;
@@ -62,8 +62,7 @@ std::vector<Extent> ExtentsOf(const SegmentMap& map) {
     const SegmentMap::LiveBlock* last_to_go = nullptr;
     for (; block < map.blocks.size() && map.blocks[block].address < end; ++block) {
       const SegmentMap::LiveBlock& one = map.blocks[block];
-      if (last_to_go == nullptr ||
-          std::make_pair(one.death, one.birth) > std::make_pair(last_to_go->death, last_to_go->birth)) {
+      if (last_to_go == nullptr || one.StaysLongerThan(*last_to_go)) {
         last_to_go = &one;
         extent.segment.pinned_by = extent.segment.blocks;
       }
@@ -136,10 +135,6 @@ const char* Reason(Knob::Family family) {
   switch (family) {
     case Knob::Family::kExpandable:
       return "segments that grow leave no remainders between them";
-    case Knob::Family::kMaxSplit:
-      return "large blocks that are not cut up are given out again whole";
-    case Knob::Family::kGarbageCollection:
-      return "segments that have not been used for long are released";
     case Knob::Family::kRoundup:
       return "sizes that differ little become the same";
     case Knob::Family::kEmptyCache:
@@ -183,7 +178,7 @@ std::vector<ReportAdvice> Advice(const WhatIf& followed) {
   return advice;
 }
 
-void DescribeUse(ProcessAnalysis* analysis, const torch_allocator::PeakSegments::Maps& maps,
+void DescribeUse(ProcessAnalysis* analysis, const torch_allocator::PeakSegments::Result& maps,
                  ReportFragmentation* fragmentation) {
   const torch_allocator::SegmentUse use = UseOf(maps.reserved_peak);
   ReportSegmentUse& at_peak = fragmentation->at_reserved_peak.emplace();
@@ -203,11 +198,6 @@ void DescribeUse(ProcessAnalysis* analysis, const torch_allocator::PeakSegments:
     described.live = pool.live;
     described.free_releasable = pool.releasable;
     described.largest_free = pool.largest_free;
-    const uint64_t free = pool.reserved - pool.live;
-    if (free > 0) {
-      described.external = 1 - static_cast<double>(pool.largest_free) / static_cast<double>(free);
-      described.unusable = 1 - static_cast<double>(pool.free_for_own_size) / static_cast<double>(free);
-    }
     fragmentation->pools.push_back(std::move(described));
   }
 }
@@ -222,39 +212,31 @@ bool IsWorthTrials(const std::vector<OutOfMemory>& failures, const Scope& scope)
 }
 
 // What other settings would have done.
-WhatIf TrySettings(const ProcessAnalysis& analysis, const Scope& scope, const torch_allocator::Arenas& arenas,
-                   const torch_allocator::PeakSegments::Maps& maps) {
-  torch_allocator::AllocatorFacts facts;
-  facts.expandable = maps.expandable;
-  facts.reserved_peak = scope.reserved_peak;
-  facts.live_peak = scope.peak;
-  facts.device_total = analysis.ledger().DeviceBytes(scope.device);
-  facts.has_steps = analysis.plan().has_steps() && !analysis.plan().has_windows();
-  facts.has_pass = !maps.largest_pass.events().empty();
-  std::vector<Knob> knobs = torch_allocator::KnobsToTry(facts);
-  for (Knob& knob : knobs) knob.settings.oldest_first = arenas.oldest_first;
-  // The first one is the allocator as it was.
-  const Knob as_it_was = knobs.front();
-  knobs.erase(knobs.begin());
-  const torch_allocator::Requests requests = {&*maps.requests, &arenas, &maps.largest_pass};
-  WhatIf outcome = FollowAsItWas(requests, as_it_was);
+WhatIf TrySettings(const ProcessAnalysis& analysis, const torch_allocator::PeakSegments::Result& segments) {
+  const RequestLog& log = *segments.requests;
+  torch_allocator::Settings as_it_was;
+  as_it_was.expandable_segments = segments.expandable;
+  WhatIf outcome = FollowAsItWas(log, segments.arenas, as_it_was);
   const bool near = IsNear(outcome);
-  if (!near && outcome.failures.empty()) return outcome;
+  if (!near && log.failures().empty()) return outcome;
+  const bool has_steps = analysis.plan().has_steps() && !analysis.plan().has_windows();
   torch_allocator::TrialLimits limits;
   limits.threads = ProcessorsToUse(analysis.options().threads);
   limits.may_win = [near, before = outcome.reserved_peak](uint64_t reserved) {
     return near && reserved < before && IsWorthAdvice(before - reserved, before);
   };
-  TryKnobs(requests, knobs, limits, &outcome);
+  outcome.trials = TryKnobs(
+      log, segments.arenas,
+      torch_allocator::KnobsToTry(as_it_was, has_steps, /*has_pass=*/log.pass_begin() < log.pass_end()), limits);
   return outcome;
 }
 
-void DescribeFits(const WhatIf& outcome, const OutOfMemory& failed, ReportOom* oom) {
+void DescribeFits(const Tried& tried, const OutOfMemory& failed, ReportOom* oom) {
   if (DeviceHadRoom(*oom)) return;
-  for (const WhatIf::Failure& failure : outcome.failures) {
-    if (failure.ticks != failed.ticks || failure.requested != failed.requested) continue;
-    for (const auto& fit : failure.would_fit) {
-      oom->would_fit.push_back({SettingLine(*torch_allocator::ParseKnob(fit.setting)), fit.free_bytes});
+  for (size_t i = 0; i < tried.failures.size(); ++i) {
+    if (tried.failures[i].ticks != failed.ticks || tried.failures[i].requested != failed.requested) continue;
+    for (const WhatIf::Trial& trial : tried.outcome.trials) {
+      if (i < trial.fits.size() && trial.fits[i]) oom->would_fit.push_back({SettingLine(trial.knob), *trial.fits[i]});
     }
     return;
   }
@@ -295,35 +277,31 @@ void SegmentFindings::Prepare(Replay* detail) {
 }
 
 void SegmentFindings::TryAllSettings() {
-  const std::map<DeviceIndex, torch_allocator::Arenas> arenas = segments_.Learnt();
-  maps_ = segments_.Finish();
-  for (const Scope& scope : analysis_.ledger().scopes()) {
-    const auto map = maps_.find(scope.device);
-    const auto learnt = arenas.find(scope.device);
-    if (scope.level != Level::kFramework || map == maps_.end() || learnt == arenas.end()) continue;
-    if (!map->second.requests) continue;
-    tried_.emplace(scope.device, TrySettings(analysis_, scope, learnt->second, map->second));
-    map->second.requests.reset();
+  found_ = segments_.Finish();
+  for (auto& [device, found] : found_) {
+    if (!found.requests) continue;
+    tried_[device] = {TrySettings(analysis_, found), found.requests->failures()};
+    found.requests.reset();
   }
 }
 
 void SegmentFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings) {
   for (const Scope& scope : analysis_.ledger().scopes()) {
-    const auto map = maps_.find(scope.device);
-    if (scope.level != Level::kFramework || map == maps_.end()) continue;
+    const auto found = found_.find(scope.device);
+    if (scope.level != Level::kFramework || found == found_.end()) continue;
     const auto device = std::find_if(findings->devices.begin(), findings->devices.end(),
                                      [&scope](const ReportDevice& d) { return DeviceIndex(d.index) == scope.device; });
     if (device == findings->devices.end()) continue;
-    DescribeUse(&analysis_, map->second, &device->fragmentation);
+    DescribeUse(&analysis_, found->second, &device->fragmentation);
     if (const auto growth = growing_.find(scope.device); growth != growing_.end()) {
-      device->fragmentation.growth = DescribeReserveGrowth(&analysis_, scope.device, growth->second, map->second);
+      device->fragmentation.growth = DescribeReserveGrowth(&analysis_, scope.device, growth->second, found->second);
     }
-    const auto outcome = tried_.find(scope.device);
-    if (outcome == tried_.end()) continue;
-    device->fragmentation.advice = Advice(outcome->second);
+    const auto tried = tried_.find(scope.device);
+    if (tried == tried_.end()) continue;
+    device->fragmentation.advice = Advice(tried->second.outcome);
     for (size_t i = 0; i < findings->oom.size() && i < analysis_.failures().all().size(); ++i) {
       const OutOfMemory& failed = analysis_.failures().all()[i];
-      if (failed.device == scope.device) DescribeFits(outcome->second, failed, &findings->oom[i]);
+      if (failed.device == scope.device) DescribeFits(tried->second, failed, &findings->oom[i]);
     }
   }
 }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include "analyzer/base/indices.h"
 #include "analyzer/findings/core/collector.h"
@@ -27,6 +28,12 @@ class SegmentFindings final : public Collector {
   void Prepare(Replay* detail) override;
   void Describe(const Replay& replay, ProcessFindings* findings) override;
 
+  // What other settings would have done, and the failed requests on which they were tried.
+  struct Tried {
+    torch_allocator::WhatIf outcome;
+    std::vector<torch_allocator::RequestLog::Failure> failures;
+  };
+
  private:
   // Tries other settings on the requests to devices whose allocator failed or reserved much unused memory.
   void TryAllSettings();
@@ -35,8 +42,8 @@ class SegmentFindings final : public Collector {
   const std::map<DeviceIndex, ReserveGrowth> growing_;  // by device
   torch_allocator::PeakSegments segments_;
   // Of each device, after the replay.
-  std::map<DeviceIndex, torch_allocator::PeakSegments::Maps> maps_;
-  std::map<DeviceIndex, torch_allocator::WhatIf> tried_;
+  std::map<DeviceIndex, torch_allocator::PeakSegments::Result> found_;
+  std::map<DeviceIndex, Tried> tried_;
 };
 
 }  // namespace vramtrack

@@ -38,7 +38,6 @@ std::optional<double> GrowthPerCycle(uint64_t second, uint64_t last, uint64_t cy
 }  // namespace
 
 bool SleepFindings::AreDue(const Ledger& ledger) {
-  if (ledger.unknown_frees() > 0) return true;
   return std::any_of(ledger.sites().begin(), ledger.sites().end(),
                      [](const Site& site) { return site.key.kind == schema::MAPPING && site.frees > 0; });
 }
@@ -138,13 +137,6 @@ void SleepFindings::Describe(const Replay& replay, ProcessFindings* findings) {
     DescribeLines(replay, &device);
     findings->process.sleeps.push_back(std::move(report));
   }
-  for (const auto& [key, count] : repeated_.counts()) {
-    findings->process.repeated_frees.push_back({KindName(key.kind), key.device.value(), count,
-                                                analysis_.shown().Frames(key.stack),
-                                                analysis_.shown().Frames(key.first_stack)});
-  }
-  std::stable_sort(findings->process.repeated_frees.begin(), findings->process.repeated_frees.end(),
-                   [](const auto& a, const auto& b) { return a.count > b.count; });
 }
 
 void SleepFindings::DescribeLines(const Replay& replay, Device* device) {

@@ -9,13 +9,11 @@
 #include "absl/container/btree_map.h"
 #include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
-#include "analyzer/fragmentation/releases.h"
 
 namespace vramtrack {
 
 // Finds cycles of sleep and wake: a server releases memory while its tensors keep their addresses, and maps other
-// memory there before it uses them again. vLLM's CuMemAllocator and torch_memory_saver do so. Also describes what was
-// released twice.
+// memory there before it uses them again. vLLM's CuMemAllocator and torch_memory_saver do so.
 //
 // A mapping at the address of an earlier mapping that was removed is a wake if the addresses stayed in use: if a live
 // block of a framework is there, or, on a device without blocks, in any case. PyTorch's expandable segments also map
@@ -23,17 +21,14 @@ namespace vramtrack {
 // when nothing sleeps.
 class SleepFindings final : public Collector, public ReplayObserver {
  public:
-  // Returns whether the trace can have either: it maps memory at addresses, or released something unknown.
+  // Returns whether the trace can have such cycles: it removed mappings.
   static bool AreDue(const Ledger& ledger);
 
   // `analysis` must outlive it.
-  explicit SleepFindings(ProcessAnalysis* analysis) : analysis_(*analysis), repeated_(analysis->trace()) {}
+  explicit SleepFindings(ProcessAnalysis* analysis) : analysis_(*analysis) {}
 
   const char* name() const override { return "sleep and wake"; }
-  void Prepare(Replay* detail) override {
-    detail->observers.push_back(this);
-    detail->observers.push_back(&repeated_);
-  }
+  void Prepare(Replay* detail) override { detail->observers.push_back(this); }
   void Describe(const Replay& replay, ProcessFindings* findings) override;
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
@@ -73,7 +68,6 @@ class SleepFindings final : public Collector, public ReplayObserver {
   void DescribeLines(const Replay& replay, Device* device);
 
   ProcessAnalysis& analysis_;
-  RepeatedFrees repeated_;
   const Ledger* ledger_ = nullptr;
   std::map<DeviceIndex, Device> devices_;
 };

@@ -38,10 +38,6 @@ class Server : public JobBuilder {
   void Keep(uint64_t bytes) { Allocate(6, bytes); }
   // A segment of the framework with one block, for whole steps.
   void Block(uint64_t bytes) { BlockAt(8, Allocate(7, 2 * bytes).address, bytes); }
-  void ReleaseAgain() {
-    Mark(schema::MARK_RELEASE, 7);
-    Event(schema::FREE_UNKNOWN, schema::PHYSICAL, 0, {cache_.back().memory.address});
-  }
   void Step(uint64_t number) {
     Pass(1000000);
     NumberSteps(number);
@@ -75,7 +71,6 @@ TEST(SleepFindings, SayWhatGrowsFromCycleToCycle) {
     EXPECT_EQ(sleep.lines[0].level, Level::kDriver);
     EXPECT_EQ(sleep.lines[0].last_bytes, 20 * kMiB);
     EXPECT_DOUBLE_EQ(sleep.lines[0].bytes_per_cycle.value_or(0), 4.0 * kMiB);
-    EXPECT_TRUE(findings.process.repeated_frees.empty());
   }
 }
 
@@ -136,22 +131,6 @@ TEST(SleepFindings, ExpandableSegmentsDoNotSleep) {
     job.EndStep();
   }
   EXPECT_TRUE(FindInJob(&job).process.sleeps.empty());
-}
-
-TEST(SleepFindings, NameBothCallsThatReleasedTheSameMemory) {
-  Server server(/*with_blocks=*/true);
-  server.Sleep();
-  server.ReleaseAgain();
-  server.ReleaseAgain();
-  server.Wake();
-  const ProcessFindings findings = server.Find();
-  ASSERT_EQ(findings.process.repeated_frees.size(), 1u);
-  const ReportRepeatedFree& repeated = findings.process.repeated_frees[0];
-  EXPECT_EQ(repeated.kind, "physical");
-  EXPECT_EQ(repeated.count, 2u);
-  ASSERT_EQ(repeated.stack.size(), 1u);
-  ASSERT_EQ(repeated.first_stack.size(), 1u);
-  EXPECT_NE(repeated.stack[0].function, repeated.first_stack[0].function);
 }
 
 }  // namespace

@@ -133,86 +133,68 @@ TimelineFindings::TimelineFindings(const ProcessAnalysis& analysis, const SitePu
     : analysis_(analysis),
       followed_(GroupsToFollow(analysis)),
       composition_(analysis.ledger(), Categories(purposes), analysis.options().categories.count(), SitesToFollow(),
-                   analysis.timeline()),
-      curve_(analysis.ledger(), analysis.timeline()) {}
-
-void TimelineFindings::Prepare(Replay* detail) {
-  detail->observers.insert(detail->observers.end(), {&composition_, &curve_});
-}
+                   analysis.timeline()) {}
 
 void TimelineFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings) {
   findings->timeline = DescribeTimeline(analysis_);
-  AddCategories(&findings->timeline);
-  AddCompositions(&findings->timeline);
-  AddStepCurves(&findings->timeline);
-}
-
-void TimelineFindings::AddCategories(std::vector<ReportTimeline>* timelines) const {
-  const Ledger& ledger = analysis_.ledger();
-  const CategoryRules& rules = analysis_.options().categories;
-  for (ReportTimeline& timeline : *timelines) {
-    for (uint32_t i = 0; i < ledger.scopes().size(); ++i) {
-      const Scope& scope = ledger.scopes()[i];
-      if (timeline.device ? !scope.is_leading() || scope.device != DeviceIndex(*timeline.device)
-                          : scope.device != kHost) {
-        continue;
-      }
-      for (size_t c = 0; c < rules.count(); ++c) {
-        const std::vector<CompositionTimeline::Extent> bins = composition_.Extents(i, static_cast<Category>(c));
-        if (bins.empty()) continue;
-        ReportTimeline::Series series;
-        for (const CompositionTimeline::Extent& bin : bins) {
-          series.low.push_back(bin.low);
-          series.high.push_back(bin.high);
-        }
-        timeline.categories.emplace_back(rules.Name(static_cast<Category>(c)), std::move(series));
-      }
-    }
-  }
-}
-
-void TimelineFindings::AddCompositions(std::vector<ReportTimeline>* timelines) const {
   const std::vector<Scope>& scopes = analysis_.ledger().scopes();
-  for (ReportTimeline& timeline : *timelines) {
+  for (ReportTimeline& timeline : findings->timeline) {
     for (uint32_t i = 0; i < scopes.size(); ++i) {
       if (!IsOnTimeline(scopes[i]) || NumberOf(scopes[i].device) != timeline.device) continue;
-      const auto groups = followed_.find(i);
-      const std::vector<size_t> of_scope = groups == followed_.end() ? std::vector<size_t>() : groups->second;
-      timeline.at_high = DescribeBins(
-          analysis_.options().categories, composition_.Bins(i), of_scope,
-          [](const CompositionTimeline::Bin& bin) -> const auto& { return bin; });
-      const std::vector<CompositionTimeline::StepBin> bins = composition_.StepBins(i);
-      if (bins.empty()) continue;
-      ReportPeakStep& step = timeline.peak_step.emplace();
-      step.step = ReportedStep(analysis_.run(), scopes[i].peak_moment.step);
-      for (const CompositionTimeline::StepBin& bin : bins) {
-        step.event.push_back(bin.event);
-        step.seconds.push_back(analysis_.trace().clock().Seconds(bin.ticks));
-        step.live.push_back(bin.bin.live);
-      }
-      step.consists_of = DescribeBins(
-          analysis_.options().categories, bins, of_scope,
-          [](const CompositionTimeline::StepBin& bin) -> const auto& { return bin.bin; });
+      AddCategories(i, &timeline);
+      AddComposition(i, &timeline);
+      AddCurve(i, &timeline);
     }
   }
 }
 
-void TimelineFindings::AddStepCurves(std::vector<ReportTimeline>* timelines) const {
-  const std::vector<Scope>& scopes = analysis_.ledger().scopes();
-  for (ReportTimeline& timeline : *timelines) {
-    for (uint32_t i = 0; i < scopes.size(); ++i) {
-      if (!IsOnTimeline(scopes[i]) || NumberOf(scopes[i].device) != timeline.device || curve_.Rows(i).empty()) continue;
-      ReportWithinSteps& within = timeline.within_steps.emplace();
-      within.events = curve_.EventsPerRow(i);
-      for (const StepCurve::Row& row : curve_.Rows(i)) {
-        const double share = static_cast<double>(row.event) / static_cast<double>(curve_.EventsOf(i, row.step));
-        // Four digits are less than a pixel.
-        within.position.push_back(static_cast<double>(ReportedStep(analysis_.run(), row.step).value_or(row.step)) +
-                                  std::floor(share * 1e4) / 1e4);
-        within.low.push_back(row.low);
-        within.high.push_back(row.high);
-      }
+void TimelineFindings::AddCategories(uint32_t scope, ReportTimeline* timeline) const {
+  const CategoryRules& rules = analysis_.options().categories;
+  for (size_t c = 0; c < rules.count(); ++c) {
+    const std::vector<CompositionTimeline::Extent> bins = composition_.Extents(scope, static_cast<Category>(c));
+    if (bins.empty()) continue;
+    ReportTimeline::Series series;
+    for (const CompositionTimeline::Extent& bin : bins) {
+      series.low.push_back(bin.low);
+      series.high.push_back(bin.high);
     }
+    timeline->categories.emplace_back(rules.Name(static_cast<Category>(c)), std::move(series));
+  }
+}
+
+void TimelineFindings::AddComposition(uint32_t scope, ReportTimeline* timeline) const {
+  const auto groups = followed_.find(scope);
+  const std::vector<size_t> of_scope = groups == followed_.end() ? std::vector<size_t>() : groups->second;
+  timeline->at_high = DescribeBins(
+      analysis_.options().categories, composition_.Bins(scope), of_scope,
+      [](const CompositionTimeline::Bin& bin) -> const auto& { return bin; });
+  const std::vector<CompositionTimeline::StepBin> bins = composition_.StepBins(scope);
+  if (bins.empty()) return;
+  ReportPeakStep& step = timeline->peak_step.emplace();
+  step.step = ReportedStep(analysis_.run(), analysis_.ledger().scopes()[scope].peak_moment.step);
+  for (const CompositionTimeline::StepBin& bin : bins) {
+    step.event.push_back(bin.event);
+    step.seconds.push_back(analysis_.trace().clock().Seconds(bin.ticks));
+    step.live.push_back(bin.bin.live);
+  }
+  step.consists_of = DescribeBins(
+      analysis_.options().categories, bins, of_scope,
+      [](const CompositionTimeline::StepBin& bin) -> const auto& { return bin.bin; });
+}
+
+void TimelineFindings::AddCurve(uint32_t scope, ReportTimeline* timeline) const {
+  const StepCurve* curve = composition_.CurveOf(scope);
+  const std::vector<StepCurve::Row> rows = curve == nullptr ? std::vector<StepCurve::Row>() : curve->Rows();
+  if (rows.empty()) return;
+  ReportWithinSteps& within = timeline->within_steps.emplace();
+  within.events = curve->events_per_row();
+  for (const StepCurve::Row& row : rows) {
+    const double share = static_cast<double>(row.event) / static_cast<double>(curve->EventsOf(row.step));
+    // Four digits are less than a pixel.
+    within.position.push_back(static_cast<double>(ReportedStep(analysis_.run(), row.step).value_or(row.step)) +
+                              std::floor(share * 1e4) / 1e4);
+    within.low.push_back(row.low);
+    within.high.push_back(row.high);
   }
 }
 

@@ -15,7 +15,6 @@
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/model/report.h"
 #include "analyzer/peaks/composition_timeline.h"
-#include "analyzer/peaks/step_curve.h"
 
 namespace vramtrack {
 
@@ -26,7 +25,7 @@ class TimelineFindings final : public Collector {
   TimelineFindings(const ProcessAnalysis& analysis, const SitePurposes& purposes);
 
   const char* name() const override { return "timeline"; }
-  void Prepare(Replay* detail) override;
+  void Prepare(Replay* detail) override { detail->observers.push_back(&composition_); }
   void Describe(const Replay& replay, ProcessFindings* findings) override;
 
  private:
@@ -35,14 +34,13 @@ class TimelineFindings final : public Collector {
   using Groups = std::map<uint32_t, std::vector<size_t>>;
   static Groups GroupsToFollow(const ProcessAnalysis& analysis);
   std::map<uint32_t, std::vector<std::vector<SiteIndex>>> SitesToFollow() const;
-  void AddCategories(std::vector<ReportTimeline>* timelines) const;
-  void AddCompositions(std::vector<ReportTimeline>* timelines) const;
-  void AddStepCurves(std::vector<ReportTimeline>* timelines) const;
+  void AddCategories(uint32_t scope, ReportTimeline* timeline) const;
+  void AddComposition(uint32_t scope, ReportTimeline* timeline) const;
+  void AddCurve(uint32_t scope, ReportTimeline* timeline) const;
 
   const ProcessAnalysis& analysis_;
   const Groups followed_;
   CompositionTimeline composition_;
-  StepCurve curve_;
 };
 
 // Returns the stacks at the peak of each device and of the host. Nodes with few bytes are only part of their parents.

@@ -31,12 +31,12 @@ bool SomeAreLate(const SiteHistory& history) {
 }
 
 // By device and category. None where the job itself does not tell where a step ends.
-std::vector<LateGroup> LateGroups(const ProcessAnalysis& analysis, const SitePurposes& purposes) {
+std::vector<LateFindings::Group> LateGroups(const ProcessAnalysis& analysis, const SitePurposes& purposes) {
   const Ledger& ledger = analysis.ledger();
   const StepSource source = analysis.plan().source;
   // Where a step ends by the rhythm of allocations alone, it may end amidst what belongs together.
   if (source == StepSource::kPeriodicity || source == StepSource::kNone) return {};
-  std::map<std::pair<uint32_t, Category>, LateGroup> groups;
+  std::map<std::pair<uint32_t, Category>, LateFindings::Group> groups;
   for (const SiteIndex i : ledger.sites().indices()) {
     const Site& site = ledger.sites()[i];
     const Category category = purposes[i].inferred;
@@ -44,11 +44,11 @@ std::vector<LateGroup> LateGroups(const ProcessAnalysis& analysis, const SitePur
     if (category == Category::kOther || category == Category::kInput || site.scope == Site::kNoScope) continue;
     if (!ledger.scopes()[site.scope].is_leading() || !SomeAreLate(analysis.histories().history(i))) continue;
     if (analysis.verdicts()[i].verdict == Verdict::kCycleGarbage) continue;  // which says it already
-    LateGroup& group = groups[{site.scope, purposes[i].category}];
+    LateFindings::Group& group = groups[{site.scope, purposes[i].category}];
     group.scope = site.scope;
     group.sites.push_back(i);
   }
-  std::vector<LateGroup> all;
+  std::vector<LateFindings::Group> all;
   for (auto& [key, group] : groups) all.push_back(std::move(group));
   return all;
 }
@@ -70,13 +70,17 @@ std::string LargestOf(const ProcessAnalysis& analysis, const std::vector<SiteInd
 }  // namespace
 
 LateFindings::LateFindings(const ProcessAnalysis& analysis, const SitePurposes& purposes)
-    : analysis_(analysis), late_(LateGroups(analysis, purposes), purposes.size()) {}
+    : analysis_(analysis), groups_(LateGroups(analysis, purposes)) {}
 
-void LateFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings) {
+void LateFindings::Prepare(Replay* detail) {
+  for (Group& group : groups_) group.watched = detail->counterfactual.WatchLate(group.sites);
+}
+
+void LateFindings::Describe(const Replay& replay, ProcessFindings* findings) {
   for (ReportDevice& device : findings->devices) {
-    for (const LateGroup& group : late_.groups()) {
+    for (const Group& group : groups_) {
       const Scope& scope = analysis_.ledger().scopes()[group.scope];
-      const uint64_t saved = scope.peak - group.peak;
+      const uint64_t saved = scope.peak - replay.counterfactual.PeakWithout(group.watched);
       if (scope.device != DeviceIndex(device.index)) continue;
       if (saved < std::max(kMinSavedBytes, scope.peak / kMinSavedShare)) continue;
       device.late_frees.push_back({LargestOf(analysis_, group.sites), group.sites.size(), saved});

@@ -2,10 +2,14 @@
 #ifndef ANALYZER_FINDINGS_PEAKS_LATE_FINDINGS_H_
 #define ANALYZER_FINDINGS_PEAKS_LATE_FINDINGS_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 #include "analyzer/attribution/category.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
-#include "analyzer/peaks/late_objects.h"
 
 namespace vramtrack {
 
@@ -17,12 +21,19 @@ class LateFindings final : public Collector {
   LateFindings(const ProcessAnalysis& analysis, const SitePurposes& purposes);
 
   const char* name() const override { return "late objects"; }
-  void Prepare(Replay* detail) override { detail->observers.push_back(&late_); }
+  void Prepare(Replay* detail) override;
   void Describe(const Replay& replay, ProcessFindings* findings) override;
+
+  // Sites of one category, some of whose objects live on into a later step.
+  struct Group {
+    uint32_t scope = 0;
+    std::vector<SiteIndex> sites;
+    size_t watched = 0;
+  };
 
  private:
   const ProcessAnalysis& analysis_;
-  LateObjects late_;
+  std::vector<Group> groups_;
 };
 
 }  // namespace vramtrack

@@ -125,17 +125,15 @@ std::vector<PeakFindings::Together> PeakFindings::Largest(const ProcessAnalysis&
   return all;
 }
 
-std::vector<SiteIndex> PeakFindings::SitesOf(const Together& together) const {
-  std::vector<SiteIndex> sites;
-  for (const size_t group : together.groups) {
-    const std::vector<SiteIndex>& of_group = analysis_.groups()[group].sites;
-    sites.insert(sites.end(), of_group.begin(), of_group.end());
-  }
-  return sites;
-}
-
 void PeakFindings::Prepare(Replay* detail) {
-  for (Together& together : largest_) together.watched = detail->counterfactual.Watch(SitesOf(together));
+  for (Together& together : largest_) {
+    std::vector<SiteIndex> sites;
+    for (const size_t group : together.groups) {
+      const std::vector<SiteIndex>& of_group = analysis_.groups()[group].sites;
+      sites.insert(sites.end(), of_group.begin(), of_group.end());
+    }
+    together.watched = detail->counterfactual.Watch(std::move(sites));
+  }
   detail->observers.push_back(&live_set_);
 }
 

@@ -38,7 +38,6 @@ class PeakFindings final : public Collector {
     size_t watched = 0;
   };
   static std::vector<Together> Largest(const ProcessAnalysis& analysis);
-  std::vector<SiteIndex> SitesOf(const Together& together) const;
 
   const ProcessAnalysis& analysis_;
   const SitePurposes& purposes_;

@@ -2,6 +2,8 @@
 #include "analyzer/findings/peaks/value_findings.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -26,18 +28,29 @@ std::optional<double> MostLive(const Scope& scope, const ReportDevice& device) {
 
 }  // namespace
 
+// Only the mark that ends a step has the step's value, see vramtrack_step().
+void ValueFindings::OnStepEnd(uint32_t step) {
+  const StreamEvent* event = ledger_->present_event();
+  if (event == nullptr || event->operation != schema::STEP) return;
+  if (event->slot != ledger_->steps().plan().mark_slot) return;
+  double value;
+  std::memcpy(&value, &event->value[1], sizeof value);
+  if (!std::isfinite(value) || value <= 0) return;
+  values_.resize(step + size_t{1}, 0);
+  values_[step] = value;
+}
+
 void ValueFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings) {
-  const std::vector<double>& values = values_.values();
   const RunShape& run = analysis_.run();
-  if (run.windows || values.empty()) return;
+  if (run.windows || values_.empty()) return;
   for (ReportDevice& device : findings->devices) {
     const Scope* scope = LeadingScope(analysis_.ledger(), DeviceIndex(device.index));
     if (scope == nullptr || scope->peak == 0) continue;
     std::vector<ValuedStep> steps;
-    for (size_t step = run.warmup_end; step < std::min<size_t>(run.steps, values.size()); ++step) {
+    for (size_t step = run.warmup_end; step < std::min<size_t>(run.steps, values_.size()); ++step) {
       // Steps before the first use of the device have nothing to explain.
-      if (values[step] <= 0 || (steps.empty() && scope->ceilings[step] == 0)) continue;
-      steps.push_back({static_cast<double>(step), values[step], static_cast<double>(scope->ceilings[step])});
+      if (values_[step] <= 0 || (steps.empty() && scope->ceilings[step] == 0)) continue;
+      steps.push_back({static_cast<double>(step), values_[step], static_cast<double>(scope->ceilings[step])});
     }
     device.by_value = FitValues(std::move(steps), MostLive(*scope, device));
   }

@@ -16,9 +16,7 @@ AllocatorModel::Block AllocatorModel::Allocate(uint32_t arena, uint64_t request,
   const uint32_t pool = PoolOf(arena, small);
   Block block = TakeFree(pool, bytes);
   if (block == kNone) {
-    CollectGarbage();
     block = NewSegment(pool, bytes, hint);
-    if (block == kNone && ReleaseOversize(pool, bytes)) block = NewSegment(pool, bytes, hint);
     if (block == kNone) {
       EmptyCache();
       block = NewSegment(pool, bytes, hint);
@@ -28,20 +26,17 @@ AllocatorModel::Block AllocatorModel::Allocate(uint32_t arena, uint64_t request,
       return kNone;
     }
   }
-  if (Splits(settings_, small, bytes, blocks_[block].bytes - bytes)) {
-    const Block rest = blocks_.CutOff(block, bytes);
-    blocks_[rest].free_since = searches_[small];
-    blocks_.Insert(rest);
+  const uint64_t rest = blocks_[block].bytes - bytes;
+  if (small || settings_.expandable_segments ? rest >= kMinBlockBytes : rest > kSmallRequestBytes) {
+    blocks_.Insert(blocks_.CutOff(block, bytes));
   }
   blocks_[block].free = false;
-  live_ += blocks_[block].bytes;
   return block;
 }
 
 // The smallest that has room, of those the one with the lowest address; in no set any more.
 AllocatorModel::Block AllocatorModel::TakeFree(uint32_t pool, uint64_t bytes) {
-  ++searches_[IsSmall(pool)];
-  FreeList& free = blocks_.FreeOf(pool);
+  const FreeList& free = blocks_.FreeOf(pool);
   auto found = free.AtLeast(bytes);
   if (found == free.end()) return kNone;
   if (settings_.expandable_segments) {
@@ -56,11 +51,8 @@ AllocatorModel::Block AllocatorModel::TakeFree(uint32_t pool, uint64_t bytes) {
       found = next;
     }
   }
-  const uint64_t limit = settings_.max_split_bytes;
-  if (bytes < limit && found->bytes >= limit) return kNone;
-  if (bytes >= limit && found->bytes >= bytes + kLargeSegmentBytes) return kNone;
   const Block block = found->id;
-  free.Erase(found);
+  blocks_.Erase(block);
   return block;
 }
 
@@ -104,7 +96,6 @@ uint64_t AllocatorModel::PlaceSegment(uint64_t bytes, const SegmentHint& hint) {
 
 void AllocatorModel::Free(Block block) {
   if (block == kNone) return;
-  live_ -= blocks_[block].bytes;
   blocks_[block].free = true;
   Merge(block);
 }
@@ -116,7 +107,6 @@ AllocatorModel::Block AllocatorModel::Merge(Block block) {
   BlockLists::Block& merged = blocks_[block];
   if (moved && merged.previous == kNone) segments_[merged.address] = block;
   if (merged.mapped) {
-    merged.free_since = searches_[IsSmall(merged.pool)];
     blocks_.Insert(block);
   } else {
     unmapped_[merged.pool][merged.address] = block;
@@ -161,63 +151,6 @@ void AllocatorModel::Release(Block id) {
   segments_.erase(block.address);
   if (block.address >= kOwnAddresses) returned_[block.bytes].insert(block.address);
   blocks_.Delete(id);
-}
-
-// With max_split_size: gives back unsplittable blocks, but only as many as the request needs.
-bool AllocatorModel::ReleaseOversize(uint32_t pool, uint64_t bytes) {
-  if (settings_.max_split_bytes == UINT64_MAX) return false;
-  const uint64_t needed = std::max(bytes, settings_.max_split_bytes);
-  FreeList& free = blocks_.FreeOf(pool);
-  const auto found = free.AtLeast(needed);
-  if (found != free.end()) {
-    if (blocks_.IsSplit(blocks_[found->id])) return false;
-    Release(found->id);
-    return true;
-  }
-  uint64_t released = 0;
-  while (released < needed && !free.empty()) {
-    const FreeKey largest = free.largest();
-    if (largest.bytes < settings_.max_split_bytes || blocks_.IsSplit(blocks_[largest.id])) break;
-    released += largest.bytes;
-    Release(largest.id);
-  }
-  return released >= needed;
-}
-
-// Gives back what has been free for longer than the average, until the threshold is kept to.
-void AllocatorModel::CollectGarbage() {
-  if (settings_.garbage_collection_threshold <= 0 || limit_ == UINT64_MAX) return;
-  const auto threshold = static_cast<uint64_t>(settings_.garbage_collection_threshold * static_cast<double>(limit_));
-  if (reserved_ <= threshold) return;
-  const uint64_t target = reserved_ - threshold;
-  std::vector<Block> candidates;
-  uint64_t total_age = 0;
-  const auto age = [this](Block id) { return searches_[0] - blocks_[id].free_since; };
-  for (uint32_t pool = 0; pool < blocks_.pools(); ++pool) {
-    if (IsSmall(pool) || IsPrivate(pool)) continue;
-    for (const FreeKey& key : blocks_.FreeOf(pool)) {
-      if (blocks_.IsSplit(blocks_[key.id]) || blocks_[key.id].expandable) continue;
-      candidates.push_back(key.id);
-      total_age += age(key.id);
-    }
-  }
-  uint64_t reclaimed = 0;
-  for (bool freed = true; reclaimed < target && freed && !candidates.empty();) {
-    const double threshold_age = static_cast<double>(total_age) / static_cast<double>(candidates.size());
-    freed = false;
-    std::vector<Block> left;
-    for (const Block id : candidates) {
-      if (static_cast<double>(age(id)) < threshold_age) {
-        left.push_back(id);
-        continue;
-      }
-      freed = true;
-      reclaimed += blocks_[id].bytes;
-      total_age -= age(id);
-      Release(id);
-    }
-    candidates = std::move(left);
-  }
 }
 
 uint64_t AllocatorModel::LargestPossible(uint32_t arena, uint64_t bytes) const {

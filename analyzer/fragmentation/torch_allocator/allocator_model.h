@@ -40,8 +40,6 @@ class AllocatorModel {
   void Free(Block block);
   void EmptyCache();
 
-  const Settings& settings() const { return settings_; }
-  uint64_t live() const { return live_; }
   uint64_t reserved() const { return reserved_; }
   uint64_t peak_reserved() const { return peak_reserved_; }
   uint64_t failures() const { return failures_; }  // returns how often Allocate failed
@@ -49,16 +47,6 @@ class AllocatorModel {
   uint64_t bytes(Block block) const { return blocks_[block].bytes; }
   // Returns the largest size that a request of the pool of `bytes` could get if all cached memory were released first.
   uint64_t LargestPossible(uint32_t arena, uint64_t bytes) const;
-
-  // Calls `visit(address, bytes, free)` for each block that has memory, in no particular order.
-  template <typename Visit>
-  void ForEach(Visit visit) const {
-    for (const auto& [address, first] : segments_) {
-      for (Block id = first; id != kNone; id = blocks_[id].next) {
-        if (blocks_[id].mapped) visit(blocks_[id].address, blocks_[id].bytes, blocks_[id].free);
-      }
-    }
-  }
 
  private:
   // Addresses that no device uses, for segments whose address in a real run is unknown.
@@ -79,8 +67,6 @@ class AllocatorModel {
   Block Merge(Block block);
   bool MergeWith(Block block, Block neighbour);
   void Release(Block block);
-  bool ReleaseOversize(uint32_t pool, uint64_t bytes);
-  void CollectGarbage();
   uint64_t PlaceSegment(uint64_t bytes, const SegmentHint& hint);
   void Reserve(uint64_t bytes) {
     reserved_ += bytes;
@@ -95,9 +81,8 @@ class AllocatorModel {
   std::map<uint64_t, absl::btree_set<uint64_t>> returned_;  // the model's own addresses of released segments, by size
   uint64_t next_address_ = kOwnAddresses, expandable_segments_ = 0;
   uint32_t segments_taken_ = 0;
-  std::vector<bool> private_;      // by arena
-  uint64_t searches_[2] = {0, 0};  // number of searches in large and small pools: the clock of garbage collection
-  uint64_t live_ = 0, reserved_ = 0, peak_reserved_ = 0, failures_ = 0;
+  std::vector<bool> private_;  // by arena
+  uint64_t reserved_ = 0, peak_reserved_ = 0, failures_ = 0;
 };
 
 }  // namespace vramtrack::torch_allocator

@@ -5,10 +5,8 @@
 
 namespace vramtrack::torch_allocator {
 
-ArenaGuess::Segment ArenaGuess::Add(Name name, bool small) {
-  State& state = segments_[next_];
-  state.name = name;
-  state.small = small;
+ArenaGuess::Segment ArenaGuess::Add(bool small) {
+  segments_[next_].small = small;
   return next_++;
 }
 
@@ -100,8 +98,7 @@ Arenas ArenaGuess::Finish() const {
   };
   arenas.count = most;
   for (const auto& [segment, state] : order) {
-    if (const uint32_t arena = number(segment); arena != 0)
-      arenas.of_segment[state->name] = arenas.of_number[segment] = arena;
+    if (const uint32_t arena = number(segment); arena != 0) arenas.of_segment[segment] = arena;
   }
   for (const auto& [release, kept] : kept_) {
     std::set<uint32_t>& left_alone = arenas.kept_at_release[release];

@@ -15,30 +15,21 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "analyzer/base/indices.h"
 
 namespace vramtrack::torch_allocator {
 
-// Identifies an allocation by slot and ordinal, see StreamEvent.
-using Name = AllocationName;
-
-// The result of a first replay, for a second one. Small and large segments are numbered separately.
+// What a replay has found out about the arenas. Those of small and of large segments are numbered separately.
 struct Arenas {
-  absl::flat_hash_map<Name, uint32_t> of_segment;     // segments in arenas other than 0
-  absl::flat_hash_map<uint32_t, uint32_t> of_number;  // the same, by ArenaGuess::Segment
+  absl::flat_hash_map<uint32_t, uint32_t> of_segment;  // segments in arenas other than 0, by ArenaGuess::Segment
   // The arenas that the allocator keeps when it releases memory, by the number of the first release for which this
   // holds.
   std::map<uint64_t, std::set<uint32_t>> kept_at_release;
   uint32_t count = 1;
   bool oldest_first = false;  // see Settings
 
-  uint32_t Of(Name segment) const {
+  uint32_t Of(uint32_t segment) const {
     const auto found = of_segment.find(segment);
     return found == of_segment.end() ? 0 : found->second;
-  }
-  uint32_t OfNumber(uint32_t segment) const {
-    const auto found = of_number.find(segment);
-    return found == of_number.end() ? 0 : found->second;
   }
 };
 
@@ -49,7 +40,7 @@ class ArenaGuess {
   using Segment = uint32_t;
 
   // Adds a segment.
-  Segment Add(Name name, bool small);
+  Segment Add(bool small);
   // Records that a block was placed in the segment.
   void OnUse(Segment segment) { ++segments_.at(segment).uses; }
   // Records that a block was placed in `used` although `passed` had room that fits better: if the allocator prefers
@@ -74,7 +65,6 @@ class ArenaGuess {
   static constexpr Segment kNotedSegments = 1024;
 
   struct State {
-    Name name;
     bool small = false;
     bool kept = false;  // kept when other memory was released
     uint64_t uses = 0;

@@ -74,14 +74,9 @@ void AllocatorModel::Unmap(Block id) {
   Block block = id;
   if (begin > offset) {
     block = blocks_.CutOff(id, begin - offset);
-    blocks_[id].free_since = searches_[IsSmall(pool)];
     blocks_.Insert(id);
   }
-  if (blocks_[block].bytes > end - begin) {
-    const Block rest = blocks_.CutOff(block, end - begin);
-    blocks_[rest].free_since = searches_[IsSmall(pool)];
-    blocks_.Insert(rest);
-  }
+  if (blocks_[block].bytes > end - begin) blocks_.Insert(blocks_.CutOff(block, end - begin));
   blocks_[block].mapped = false;
   reserved_ -= end - begin;
   Merge(block);

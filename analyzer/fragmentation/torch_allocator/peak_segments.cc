@@ -4,183 +4,196 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/ledger/kind.h"
+
 namespace vramtrack::torch_allocator {
 
+using What = RequestLog::What;
+
 PeakSegments::PeakSegments(const Ledger& first, const std::map<DeviceIndex, uint32_t>& growing_since,
-                           const std::set<DeviceIndex>& others)
-    : FrameworkObserver(nullptr) {
+                           const std::set<DeviceIndex>& others) {
   for (const Scope& scope : first.scopes()) {
     if (scope.level != Level::kFramework || others.count(scope.device) != 0) continue;
-    State& state = states_[scope.device];
-    if (scope.device.value() < by_number_.size()) by_number_[scope.device.value()] = &state;
-    state.moments.resize(kMoments);
-    if (scope.peak_moment.step > 0) state.largest_step = scope.peak_moment.step;
-    if (scope.peak > 0) state.moments[kLivePeak].change = scope.peak_change;
-    if (scope.reserved_peak > 0) state.moments[kReservedPeak].change = scope.reserved_peak_change;
+    Device& device = devices_[scope.device];
+    if (scope.device.value() < by_number_.size()) by_number_[scope.device.value()] = &device;
+    if (scope.peak_moment.step > 0) device.largest_step = scope.peak_moment.step;
+    if (scope.reserved_peak > 0) device.moments[kReservedPeak].change = scope.reserved_peak_change;
     if (const auto since = growing_since.find(scope.device); since != growing_since.end()) {
-      state.moments[kGrowthBegin].steps = since->second;
-      state.moments[kGrowthEnd].steps = first.steps().step();
+      device.moments[kGrowthBegin].steps = since->second;
+      device.moments[kGrowthEnd].steps = first.steps().step();
     }
   }
 }
 
-void PeakSegments::Record(DeviceIndex device, uint64_t total_bytes) {
-  State* state = StateOf(device);
-  if (state == nullptr) return;
-  state->requests.emplace();
-  state->total_bytes = total_bytes;
+void PeakSegments::Record(DeviceIndex index, uint64_t total_bytes) {
+  Device* device = DeviceOf(index);
+  if (device == nullptr) return;
+  device->requests.emplace();
+  device->total_bytes = total_bytes;
 }
 
-// Null if the device's requests are not recorded. Steps count from the first call on.
-RequestLog* PeakSegments::LogOf(State* state) {
-  if (!state->requests) return nullptr;
-  state->asked = true;
-  return &*state->requests;
-}
-
-// What is left of the device for segments, besides what others hold at this moment.
-void PeakSegments::RecordLimit(DeviceIndex device, const State& state, RequestLog* log) {
-  if (state.total_bytes == 0) return;
-  for (const Scope& scope : ledger().scopes()) {
-    if (!scope.is_device() || scope.device != device || scope.segments == nullptr) continue;
-    const uint64_t segments = scope.segments->counted();
-    const uint64_t others = scope.outside + (scope.live > segments ? scope.live - segments : 0);
-    log->Limit(state.total_bytes > others ? state.total_bytes - others : 0);
+void PeakSegments::OnAllocate(const ReplayAllocation& allocated) {
+  const LiveAllocation& allocation = allocated.allocation;
+  const uint32_t kind = allocated.site.key.kind;
+  Device* device = DeviceOf(allocation.device());
+  if (device == nullptr) return;
+  if (LevelOf(kind) == Level::kFramework) {
+    AddBlock(allocated, device);
+  } else if (kind == schema::ADDRESS_RANGE) {
+    device->layout.AddAddresses(allocation.address(), allocation.bytes);
+  } else if (IsDeviceRange(kind)) {
+    device->layout.AddMemory(allocation.address(), allocation.bytes, kind == schema::MAPPING);
   }
 }
 
-void PeakSegments::RecordPlaced(DeviceIndex device, const SegmentLayout::Placed& placed,
-                                const ReplayAllocation& allocated, State* state) {
-  SegmentLayout& layout = DeviceOf(device)->layout;
-  RequestLog* log = LogOf(state);
-  if (log == nullptr) return layout.RestAfter(kLearntBlocks);
-  if (log->full()) return layout.RestAfter(0);
-  layout.RestAfter(kLearntBlocks, SegmentLayout::kSettledBlocks, /*counts_uses=*/true);
-  if (placed.block == SegmentLayout::kNone) return;
-  const size_t last = 2 * size_t{allocated.slot.value()} + (placed.small ? 1 : 0);
-  if (last >= state->last_segment.size()) state->last_segment.resize(last + 1, RequestLog::kNoSegment);
-  state->last_segment[last] = placed.segment;
-  log->Reserved(layout.reserved());
-  const bool is_new = placed.new_segment.bytes > 0;
-  // What others hold changes seldom.
-  if (is_new || log->blocks() % 64 == 0) RecordLimit(device, *state, log);
-  if (is_new) log->NewSegment(placed.new_segment);
-  log->Allocate(placed.block, allocated.allocation.bytes, placed.segment);
-}
-
-void PeakSegments::OnGiveBack(DeviceIndex device, uint64_t release, bool after_refusal) {
-  State* state = StateOf(device);
-  RequestLog* log = state == nullptr ? nullptr : LogOf(state);
-  if (log != nullptr) log->GiveBack(release, after_refusal);
+void PeakSegments::OnFree(const ReplayAllocation& freed) {
+  const uint64_t address = freed.allocation.address();
+  const uint32_t kind = freed.site.key.kind;
+  Device* device = DeviceOf(freed.allocation.device());
+  if (device == nullptr) return;
+  if (LevelOf(kind) == Level::kFramework) return RemoveBlock(address, device);
+  if (kind == schema::ADDRESS_RANGE) return device->layout.RemoveAddresses(address);
+  if (!IsDeviceRange(kind) || !device->layout.RemoveMemory(address) || device->releasing) return;
+  device->releasing = true;
+  ++device->releases;
+  if (!device->requests) return;
+  device->asked = true;
+  device->requests->Add(device->driver_refused ? What::kReleaseForRequest : What::kEmptyCache, device->releases);
 }
 
 void PeakSegments::OnOtherEvent(const StreamEvent& event) {
-  FrameworkObserver::OnOtherEvent(event);
-  if (event.operation != schema::FRAMEWORK_MEMORY || event.past) return;
-  State* state = StateOf(DeviceIndex(event.shape->device));
-  RequestLog* log = state == nullptr ? nullptr : LogOf(state);
-  if (log != nullptr) log->Told(event.value[1]);
-}
-
-void PeakSegments::OnOutOfMemory(DeviceIndex device, const StreamEvent& event) {
-  State* state = StateOf(device);
-  RequestLog* log = state == nullptr ? nullptr : LogOf(state);
-  if (log == nullptr || log->full() || state->total_bytes == 0) return;
-  RecordLimit(device, *state, log);
+  const DeviceIndex index(event.shape->device);
+  Device* device = event.operation == schema::FAIL ? DeviceOf(index) : nullptr;
+  if (device == nullptr) return;
+  const Level level = LevelOf(event.shape->kind);
+  if (level == Level::kDriver) device->driver_refused = true;
+  if (level != Level::kFramework) return;
+  device->driver_refused = false;
+  if (!device->requests || device->total_bytes == 0) return;
+  device->asked = true;
+  RecordLimit(index, device);
   const size_t last = 2 * size_t{event.slot.value()} + (event.shape->bytes <= kSmallRequestBytes ? 1 : 0);
-  log->OutOfMemory(event.time, event.shape->bytes,
-                   last < state->last_segment.size() ? state->last_segment[last] : RequestLog::kNoSegment);
+  const bool known = last < device->last_segment.size();
+  device->requests->OutOfMemory(
+      {event.time, event.shape->bytes, known ? device->last_segment[last] : RequestLog::kNoSegment});
 }
 
-void PeakSegments::OnPlaced(DeviceIndex device, const SegmentLayout::Placed& placed,
-                            const ReplayAllocation& allocated) {
-  State* of_device = StateOf(device);
-  if (of_device == nullptr) return;
-  State& state = *of_device;
-  ++state.time;
-  RecordPlaced(device, placed, allocated, &state);
-  SegmentLayout& layout = DeviceOf(device)->layout;
+void PeakSegments::AddBlock(const ReplayAllocation& allocated, Device* device) {
+  const LiveAllocation& block = allocated.allocation;
+  if (device->releasing) device->layout.OnReleased(device->releases);
+  device->releasing = device->driver_refused = false;
+  const SegmentLayout::Placed placed = device->layout.Place(block.address(), block.bytes);
+  ++device->time;
+  RecordPlaced(placed, allocated, device);
   if (placed.block != SegmentLayout::kNone) {
-    if (placed.block >= state.born.size()) state.born.resize(layout.blocks());
-    State::Born& born = state.born[placed.block];
-    born.site = allocated.allocation.site;
-    born.time = state.time;
-    born.watched = 0;
-    if (ledger().steps().step() == state.largest_step) {
-      const LiveAllocation& block = allocated.allocation;
-      state.largest_pass.Allocate(placed.block, block.bytes, layout.SegmentAt(block.address()));
-    }
+    if (placed.block >= device->born.size()) device->born.resize(placed.block + 1);
+    device->born[placed.block] = {block.site, device->time, 0};
   }
   const uint64_t change = allocated.scope->changes - 1;
-  for (size_t i = 0; i < state.moments.size(); ++i) {
-    if (state.moments[i].change == change) Take(&layout, &state, i);
+  for (size_t i = 0; i < kMoments; ++i) {
+    if (device->moments[i].change == change) Take(device, i);
+  }
+}
+
+void PeakSegments::RecordPlaced(const SegmentLayout::Placed& placed, const ReplayAllocation& allocated,
+                                Device* device) {
+  if (!device->requests) return device->layout.RestAfter(kLearntBlocks);
+  RequestLog& log = *device->requests;
+  if (log.full()) return device->layout.RestAfter(0);
+  device->asked = true;
+  if (placed.block == SegmentLayout::kNone) return;
+  const size_t last = 2 * size_t{allocated.slot.value()} + (placed.small ? 1 : 0);
+  if (last >= device->last_segment.size()) device->last_segment.resize(last + 1, RequestLog::kNoSegment);
+  device->last_segment[last] = placed.segment;
+  log.Reserved(device->layout.reserved());
+  const bool is_new = placed.new_segment.bytes > 0;
+  // What others hold changes seldom.
+  if (is_new || log.blocks() % 64 == 0) RecordLimit(allocated.allocation.device(), device);
+  if (is_new) log.NewSegment(placed.new_segment);
+  log.Add(What::kAllocate, allocated.allocation.bytes, placed.block, placed.segment);
+}
+
+// What is left of the device for segments, besides what others hold at this moment.
+void PeakSegments::RecordLimit(DeviceIndex index, Device* device) {
+  if (device->total_bytes == 0) return;
+  for (const Scope& scope : ledger_->scopes()) {
+    if (!scope.is_device() || scope.device != index || scope.segments == nullptr) continue;
+    const uint64_t segments = scope.segments->counted();
+    const uint64_t others = scope.outside + (scope.live > segments ? scope.live - segments : 0);
+    device->requests->Limit(device->total_bytes > others ? device->total_bytes - others : 0);
+  }
+}
+
+void PeakSegments::RemoveBlock(uint64_t address, Device* device) {
+  if (device->releasing) device->layout.OnReleased(device->releases);
+  device->releasing = false;
+  const SegmentLayout::Block block = device->layout.Remove(address);
+  if (block == SegmentLayout::kNone) return;
+  ++device->time;
+  if (device->requests) device->requests->Add(What::kFree, 0, block);
+  const uint8_t watched = std::exchange(device->born[block].watched, 0);
+  for (size_t i = 0; i < kMoments && watched != 0; ++i) {
+    Moment& moment = device->moments[i];
+    const auto live = (watched >> i & 1) == 0 ? moment.live.end() : moment.live.find(block);
+    if (live == moment.live.end()) continue;
+    moment.map.blocks[live->second].death = device->time;
+    moment.live.erase(live);
   }
 }
 
 void PeakSegments::OnStepEnd(uint32_t step) {
-  for (auto& [index, state] : states_) {
-    if (state.requests && state.asked) state.requests->StepEnd(step);
-    for (size_t i = 0; i < state.moments.size(); ++i) {
-      if (state.moments[i].steps == step + 1 && DeviceOf(index) != nullptr) Take(&DeviceOf(index)->layout, &state, i);
+  for (auto& [index, device] : devices_) {
+    if (device.requests && device.asked) {
+      if (step == device.largest_step) device.requests->EndPass();
+      // Steps count from the allocator's first request on.
+      device.requests->Add(What::kStepEnd, step);
+      if (step + 1 == device.largest_step) device.requests->BeginPass();
+    }
+    for (size_t i = 0; i < kMoments; ++i) {
+      if (device.moments[i].steps == step + 1) Take(&device, i);
     }
   }
 }
 
-void PeakSegments::Take(SegmentLayout* layout, State* state, size_t index) {
-  layout->Wake();
-  Moment* moment = &state->moments[index];
-  SegmentMap& map = moment->map;
-  map.step = ledger().steps().step();
-  map.segments = layout->Segments();
+void PeakSegments::OnEnd() {
+  // The largest step may be the last one, which does not end.
+  for (auto& [index, device] : devices_) {
+    if (device.requests && ledger_->steps().step() == device.largest_step) device.requests->EndPass();
+  }
+}
+
+void PeakSegments::Take(Device* device, size_t index) {
+  device->layout.Wake();
+  Moment& moment = device->moments[index];
+  moment.map.step = ledger_->steps().step();
+  moment.map.segments = device->layout.Segments();
   std::vector<std::pair<uint64_t, SegmentLayout::Block>> order;
-  layout->ForEachLive([&](SegmentLayout::Block block, uint64_t address, uint64_t bytes) {
+  device->layout.ForEachLive([&](SegmentLayout::Block block, uint64_t address, uint64_t bytes) {
     order.push_back({address, block});
-    map.blocks.push_back({address, bytes, state->born[block].site, state->born[block].time, SegmentMap::kNever});
+    moment.map.blocks.push_back({address, bytes, device->born[block].site, device->born[block].time});
   });
   std::sort(order.begin(), order.end());
-  std::sort(map.blocks.begin(), map.blocks.end(), [](const auto& a, const auto& b) { return a.address < b.address; });
+  std::sort(moment.map.blocks.begin(), moment.map.blocks.end(),
+            [](const auto& a, const auto& b) { return a.address < b.address; });
   for (size_t i = 0; i < order.size(); ++i) {
-    moment->live[order[i].second] = i;
-    state->born[order[i].second].watched |= 1u << index;
+    moment.live[order[i].second] = i;
+    device->born[order[i].second].watched |= 1u << index;
   }
 }
 
-void PeakSegments::OnRemoved(DeviceIndex device, SegmentLayout::Block block, const ReplayAllocation& /*freed*/) {
-  State* of_device = StateOf(device);
-  if (of_device == nullptr) return;
-  State& state = *of_device;
-  ++state.time;
-  if (RequestLog* log = LogOf(&state)) log->Free(block);
-  if (ledger().steps().step() == state.largest_step) state.largest_pass.Free(block);
-  State::Born& born = state.born[block];
-  for (size_t i = 0; born.watched != 0 && i < state.moments.size(); ++i) {
-    if ((born.watched >> i & 1) == 0) continue;
-    Moment& moment = state.moments[i];
-    const auto live = moment.live.find(block);
-    if (live == moment.live.end()) continue;
-    moment.map.blocks[live->second].death = state.time;
-    moment.live.erase(live);
-  }
-  born.watched = 0;
-}
-
-std::map<DeviceIndex, PeakSegments::Maps> PeakSegments::Finish() {
-  std::map<DeviceIndex, Maps> all;
-  for (auto& [index, state] : states_) {
-    Maps& maps = all[index];
-    const auto device = devices().find(index);
-    if (device == devices().end()) continue;
-    const Arenas learnt = device->second.layout.Learnt();
-    for (Moment& moment : state.moments) {
-      for (SegmentLayout::Segment& segment : moment.map.segments) segment.arena = learnt.Of(segment.name);
+std::map<DeviceIndex, PeakSegments::Result> PeakSegments::Finish() {
+  std::map<DeviceIndex, Result> all;
+  for (auto& [index, device] : devices_) {
+    Result& result = all[index];
+    result.arenas = device.layout.Learnt();
+    for (Moment& moment : device.moments) {
+      for (SegmentLayout::Segment& segment : moment.map.segments) segment.arena = result.arenas.Of(segment.number);
     }
-    maps.live_peak = std::move(state.moments[kLivePeak].map);
-    maps.reserved_peak = std::move(state.moments[kReservedPeak].map);
-    maps.growth_begin = std::move(state.moments[kGrowthBegin].map);
-    maps.growth_end = std::move(state.moments[kGrowthEnd].map);
-    maps.largest_pass = std::move(state.largest_pass);
-    maps.expandable = device->second.layout.has_mapped_segments();
-    maps.requests = std::move(state.requests);
+    result.reserved_peak = std::move(device.moments[kReservedPeak].map);
+    result.growth_begin = std::move(device.moments[kGrowthBegin].map);
+    result.growth_end = std::move(device.moments[kGrowthEnd].map);
+    result.expandable = device.layout.has_mapped_segments();
+    result.requests = std::move(device.requests);
   }
   return all;
 }

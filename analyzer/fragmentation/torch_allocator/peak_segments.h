@@ -11,20 +11,20 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "analyzer/base/indices.h"
-#include "analyzer/fragmentation/torch_allocator/framework_observer.h"
 #include "analyzer/fragmentation/torch_allocator/request_log.h"
 #include "analyzer/fragmentation/torch_allocator/segment_map.h"
+#include "analyzer/ledger/ledger.h"
+#include "analyzer/ledger/replay_observer.h"
 
 namespace vramtrack::torch_allocator {
 
 // Infers the arenas of all devices, and keeps the map of their segments at moments that an earlier replay found: at
-// the most live bytes, at the most reserved bytes, and, if these grew, when the growth began and at the end of the
-// last complete step. Thread-compatible.
-class PeakSegments final : public FrameworkObserver {
+// the most reserved bytes, and, if these grew, when the growth began and at the end of the last complete step. Follows
+// a replay. Thread-compatible.
+class PeakSegments final : public ReplayObserver {
  public:
   // `first`: the ledger of the first replay. `growing_since`: for each device whose reserved bytes grew, the step from
-  // which on they did.
-  // Devices in `others` are left out: blocks there are not only PyTorch's.
+  // which on they did. Devices in `others` are left out: blocks there are not only PyTorch's.
   PeakSegments(const Ledger& first, const std::map<DeviceIndex, uint32_t>& growing_since,
                const std::set<DeviceIndex>& others = {});
 
@@ -32,65 +32,71 @@ class PeakSegments final : public FrameworkObserver {
   void Record(DeviceIndex device, uint64_t total_bytes);
 
   // Returns whether there is a device to follow.
-  bool has_devices() const { return !states_.empty(); }
+  bool has_devices() const { return !devices_.empty(); }
 
-  struct Maps {
-    SegmentMap live_peak, reserved_peak, growth_begin, growth_end;
-    LargestPass largest_pass;  // of the step with the most live bytes, unless it was one of the first
+  struct Result {
+    Arenas arenas;
+    SegmentMap reserved_peak, growth_begin, growth_end;
     bool expandable = false;
     std::optional<RequestLog> requests;  // only if they were recorded
   };
-  // Returns the maps by device, after the replay.
-  std::map<DeviceIndex, Maps> Finish();
+  // Returns the results by device, after the replay.
+  std::map<DeviceIndex, Result> Finish();
 
-  void OnStepEnd(uint32_t step) override;
+  void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
+  void OnAllocate(const ReplayAllocation& allocated) override;
+  void OnFree(const ReplayAllocation& freed) override;
   void OnOtherEvent(const StreamEvent& event) override;
-
- protected:
-  void OnPlaced(DeviceIndex device, const SegmentLayout::Placed& placed, const ReplayAllocation& allocated) override;
-  void OnRemoved(DeviceIndex device, SegmentLayout::Block block, const ReplayAllocation& freed) override;
-  void OnGiveBack(DeviceIndex device, uint64_t release, bool after_refusal) override;
-  void OnOutOfMemory(DeviceIndex device, const StreamEvent& event) override;
+  void OnStepEnd(uint32_t step) override;
+  void OnEnd() override;
 
  private:
   // Number of blocks from which arenas are inferred, at least: dozens of steps of most jobs.
   static constexpr uint64_t kLearntBlocks = RequestLog::kMaxBlocks / 10;
-  enum { kLivePeak, kReservedPeak, kGrowthBegin, kGrowthEnd, kMoments };
+
+  enum { kReservedPeak, kGrowthBegin, kGrowthEnd, kMoments };
   struct Moment {
     uint64_t change = UINT64_MAX;  // change of the framework's scope at the moment; or:
     uint32_t steps = UINT32_MAX;   // number of complete steps at the moment
     SegmentMap map;
     absl::flat_hash_map<SegmentLayout::Block, size_t> live;  // index into map.blocks
   };
-  struct State {
-    std::vector<Moment> moments;
-    struct Born {
-      SiteIndex site;
-      uint64_t time = 0;
-      uint8_t watched = 0;  // bits: the moments whose maps contain the block
-    };
-    std::vector<Born> born;  // by block
+  struct Born {
+    SiteIndex site;
     uint64_t time = 0;
-    uint32_t largest_step = UINT32_MAX;
-    LargestPass largest_pass;
+    uint8_t watched = 0;  // bits: the moments whose maps contain the block
+  };
+  struct Device {
+    SegmentLayout layout;
+    uint64_t releases = 0;
+    bool releasing = false;       // the allocator has released segments since the last block
+    bool driver_refused = false;  // the driver has refused memory since the last block
+
+    std::array<Moment, kMoments> moments;
+    std::vector<Born> born;  // by block
+    uint64_t time = 0;       // counted in blocks allocated and freed
+
     std::optional<RequestLog> requests;
     uint64_t total_bytes = 0;
-    bool asked = false;  // the allocator has done anything
-    // segment of the last block, by the thread's slot and for large and small blocks
+    uint32_t largest_step = UINT32_MAX;  // the step with the most live bytes, unless it is the first
+    bool asked = false;                  // the allocator has done anything
+    // Segment of the last block, by the thread's slot and for large and small blocks.
     std::vector<uint32_t> last_segment;
   };
 
-  State* StateOf(DeviceIndex device) {
+  // Returns null for a device that is not followed.
+  Device* DeviceOf(DeviceIndex device) {
     return device.value() < by_number_.size() ? by_number_[device.value()] : nullptr;
   }
-  RequestLog* LogOf(State* state);
-  void RecordPlaced(DeviceIndex device, const SegmentLayout::Placed& placed, const ReplayAllocation& allocated,
-                    State* state);
-  void RecordLimit(DeviceIndex device, const State& state, RequestLog* log);
-  void Take(SegmentLayout* layout, State* state, size_t moment);
+  void AddBlock(const ReplayAllocation& allocated, Device* device);
+  void RemoveBlock(uint64_t address, Device* device);
+  void RecordPlaced(const SegmentLayout::Placed& placed, const ReplayAllocation& allocated, Device* device);
+  void RecordLimit(DeviceIndex index, Device* device);
+  void Take(Device* device, size_t moment);
 
-  std::map<DeviceIndex, State> states_;
-  std::array<State*, 64> by_number_ = {};  // the same states by device number
+  const Ledger* ledger_ = nullptr;
+  std::map<DeviceIndex, Device> devices_;   // devices with a framework's level
+  std::array<Device*, 64> by_number_ = {};  // the same devices by number
 };
 
 }  // namespace vramtrack::torch_allocator

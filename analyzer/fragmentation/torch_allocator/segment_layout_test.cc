@@ -13,13 +13,12 @@ namespace vramtrack::torch_allocator {
 namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
-constexpr ThreadSlot kThread(0);
 
 using Content = std::vector<std::tuple<uint64_t, uint64_t, uint32_t>>;
 
 Content SegmentsOf(const SegmentLayout& layout) {
   Content segments;
-  for (const SegmentLayout::Segment& s : layout.Segments()) segments.push_back({s.begin, s.bytes, s.arena});
+  for (const SegmentLayout::Segment& s : layout.Segments()) segments.push_back({s.begin, s.bytes, s.small});
   return segments;
 }
 
@@ -38,46 +37,38 @@ class TwoLayouts {
   TwoLayouts() { rests_.RestAfter(0, 20); }
 
   void AddMemory(uint64_t address, uint64_t bytes, bool mapped) {
-    const Name name = {kThread, ++names_};
-    follows_.AddMemory(name, address, bytes, mapped);
-    rests_.AddMemory(name, address, bytes, mapped);
+    follows_.AddMemory(address, bytes, mapped);
+    rests_.AddMemory(address, bytes, mapped);
   }
   void AddAddresses(uint64_t address, uint64_t bytes) {
-    const Name name = {kThread, ++names_};
-    follows_.AddAddresses(name, address, bytes);
-    rests_.AddAddresses(name, address, bytes);
+    follows_.AddAddresses(address, bytes);
+    rests_.AddAddresses(address, bytes);
   }
   void RemoveMemory(uint64_t address) { EXPECT_EQ(follows_.RemoveMemory(address), rests_.RemoveMemory(address)); }
   void Place(uint64_t address, uint64_t bytes) {
-    const SegmentLayout::Placed followed = follows_.Place(kThread, address, bytes),
-                                placed = rests_.Place(kThread, address, bytes);
-    EXPECT_EQ(std::tie(followed.segment, followed.small, followed.arena),
-              std::tie(placed.segment, placed.small, placed.arena));
-    EXPECT_EQ(followed.block == SegmentLayout::kNone, placed.block == SegmentLayout::kNone);
+    const SegmentLayout::Placed followed = follows_.Place(address, bytes), placed = rests_.Place(address, bytes);
     if (rests_.at_rest()) {
       ++rested_;
       return;
     }
-    EXPECT_EQ(followed.surprising, placed.surprising);
+    EXPECT_EQ(followed.block == SegmentLayout::kNone, placed.block == SegmentLayout::kNone);
+    EXPECT_EQ(std::tie(followed.segment, followed.small), std::tie(placed.segment, placed.small));
   }
   void Remove(uint64_t address) {
-    const SegmentLayout::Block followed = follows_.Remove(address), removed = rests_.Remove(address);
-    EXPECT_EQ(followed == SegmentLayout::kNone, removed == SegmentLayout::kNone);
+    follows_.Remove(address);
+    rests_.Remove(address);
   }
   void ExpectSame() {
     rests_.Wake();
     EXPECT_EQ(SegmentsOf(follows_), SegmentsOf(rests_));
     EXPECT_EQ(LiveOf(follows_), LiveOf(rests_));
     EXPECT_EQ(follows_.reserved(), rests_.reserved());
-    EXPECT_EQ(follows_.live(), rests_.live());
   }
   uint64_t rested() const { return rested_; }
 
  private:
-  const Arenas one_arena_;
-  // With arenas that are known, each block that is placed says whether a free piece would have fitted better.
-  SegmentLayout follows_{&one_arena_}, rests_{&one_arena_};
-  uint64_t names_ = 0, rested_ = 0;
+  SegmentLayout follows_, rests_;
+  uint64_t rested_ = 0;
 };
 
 TEST(SegmentLayoutTest, IsTheSameAfterARest) {
@@ -144,35 +135,6 @@ TEST(SegmentLayoutTest, ADamagedTraceAtRestLosesOnlyWhatIsWrong) {
   layouts.Remove(400 * kMiB);       // where none is
   layouts.Place(39 * kMiB, 4096);
   layouts.ExpectSame();
-}
-
-TEST(SegmentLayoutTest, CountsAtRestHowOftenSegmentsAreUsed) {
-  const Name one = {kThread, 1}, other = {kThread, 2};
-  SegmentLayout follows(nullptr), rests(nullptr);
-  rests.RestAfter(0, 20, /*counts_uses=*/true);
-  uint64_t rested = 0;
-  for (SegmentLayout* layout : {&follows, &rests}) {
-    layout->AddMemory(one, 20 * kMiB, 20 * kMiB, false);
-    layout->Place(kThread, 20 * kMiB, 15 * kMiB);
-    layout->AddMemory(other, 60 * kMiB, 20 * kMiB, false);
-    layout->Place(kThread, 60 * kMiB, 2 * kMiB);  // the rest of the first segment would have fitted better
-    const auto come_and_go = [&](uint64_t address, int times) {
-      for (int i = 0; i < times; ++i) {
-        layout->Place(kThread, address, 2 * kMiB);
-        rested += layout->at_rest();
-        layout->Remove(address);
-      }
-    };
-    come_and_go(35 * kMiB, 30);
-    come_and_go(62 * kMiB, 100);   // behind a live block
-    come_and_go(70 * kMiB, 1000);  // in the middle of a free piece, which tells nothing
-    come_and_go(35 * kMiB, 20);
-  }
-  EXPECT_GT(rested, 1000u);
-  EXPECT_EQ(follows.Learnt().of_segment, rests.Learnt().of_segment);
-  // The arena that is used most is the first.
-  EXPECT_EQ(rests.Learnt().Of(other), 0u);
-  EXPECT_EQ(rests.Learnt().Of(one), 1u);
 }
 
 }  // namespace

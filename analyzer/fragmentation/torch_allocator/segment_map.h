@@ -3,6 +3,7 @@
 #define ANALYZER_FRAGMENTATION_TORCH_ALLOCATOR_SEGMENT_MAP_H_
 
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "analyzer/base/indices.h"
@@ -18,11 +19,22 @@ struct SegmentMap {
     uint64_t address = 0, bytes = 0;
     SiteIndex site;
     uint64_t birth = 0, death = kNever;  // times, counted in blocks allocated and freed so far
+
+    // Returns whether this block keeps its segment longer than `other`; of two that are never freed, the younger one.
+    bool StaysLongerThan(const LiveBlock& other) const {
+      return std::tie(death, birth) > std::tie(other.death, other.birth);
+    }
   };
   uint32_t step = 0;
   std::vector<SegmentLayout::Segment> segments;  // sorted by address
   std::vector<LiveBlock> blocks;                 // by address
 };
+
+// Returns whether two mappings are one piece of memory.
+inline bool Continues(const SegmentLayout::Segment& before, const SegmentLayout::Segment& segment) {
+  return before.mapped && segment.mapped && before.arena == segment.arena && before.small == segment.small &&
+         before.begin + before.bytes == segment.begin;
+}
 
 // The memory that one site's blocks pin: the free bytes of the segments in which one of these blocks is the last to be
 // freed.
@@ -36,9 +48,8 @@ struct PoolUse {
   uint32_t arena = 0;
   bool small = false;
   uint64_t segments = 0, reserved = 0, live = 0;
-  uint64_t releasable = 0;         // bytes in segments without a block
-  uint64_t largest_free = 0;       // bytes of the largest free piece
-  uint64_t free_for_own_size = 0;  // bytes in pieces at least as large as the pool's average live block
+  uint64_t releasable = 0;    // bytes in segments without a block
+  uint64_t largest_free = 0;  // bytes of the largest free piece
 };
 
 // Use of segments: reserved == live + free_releasable + free_pinned, to the byte.

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,11 +19,8 @@ constexpr uint64_t kLargeSegmentBytes = 20 << 20;  // for requests below kOwnSeg
 constexpr uint64_t kOwnSegmentBytes = 10 << 20;    // from this size on a segment is as large as its request
 constexpr uint64_t kSegmentGranule = 2 << 20;
 
-// Settings of PYTORCH_CUDA_ALLOC_CONF.
 struct Settings {
   bool expandable_segments = false;
-  uint64_t max_split_bytes = UINT64_MAX;    // max_split_size_mb
-  double garbage_collection_threshold = 0;  // as a share of the limit; 0: none
   uint32_t roundup_power2_divisions = 0;
   // Among free blocks of one size, take the one in the oldest segment, as recent versions do; otherwise the one with
   // the lowest address.
@@ -51,15 +47,9 @@ inline uint64_t SegmentBytes(uint64_t bytes) {
   return (bytes + kSegmentGranule - 1) / kSegmentGranule * kSegmentGranule;
 }
 
-// Returns whether the allocator cuts off the `remaining` bytes of a free block when it hands out `bytes` of it.
-inline bool Splits(const Settings& settings, bool small, uint64_t bytes, uint64_t remaining) {
-  if (small || settings.expandable_segments) return remaining >= kMinBlockBytes;
-  return bytes < settings.max_split_bytes && remaining > kSmallRequestBytes;
-}
-
 // A setting or a change of the program that a user can make.
 struct Knob {
-  enum class Family { kNone, kExpandable, kMaxSplit, kGarbageCollection, kRoundup, kEmptyCache, kPreallocate };
+  enum class Family { kNone, kExpandable, kRoundup, kEmptyCache, kPreallocate };
   static constexpr size_t kFamilies = static_cast<size_t>(Family::kPreallocate) + 1;
   Family family = Family::kNone;
   // In the syntax of PYTORCH_CUDA_ALLOC_CONF; or "empty_cache:N" for a call every N steps, or "preallocate:largest"
@@ -69,21 +59,9 @@ struct Knob {
   uint32_t empty_cache_every = 0;  // in steps; 0: as the program itself does
 };
 
-// Parses a setting; returns nothing if it is invalid. "" is the allocator's default.
-std::optional<Knob> ParseKnob(const std::string& setting);
-
-// The facts that decide which knobs are worth trying.
-struct AllocatorFacts {
-  bool expandable = false;
-  uint64_t reserved_peak = 0;  // bytes
-  uint64_t live_peak = 0;      // bytes that are needed at least
-  uint64_t device_total = 0;   // bytes; 0: unknown
-  bool has_steps = false;
-  bool has_pass = false;  // the requests of the largest step are known
-};
-
-// Returns the knobs to try. The first is the allocator as it was in the run.
-std::vector<Knob> KnobsToTry(const AllocatorFacts& facts);
+// Returns the knobs to try on an allocator with these settings. `has_steps`: the log has the ends of steps.
+// `has_pass`: it has the requests of the largest step.
+std::vector<Knob> KnobsToTry(const Settings& as_it_was, bool has_steps, bool has_pass);
 
 }  // namespace vramtrack::torch_allocator
 

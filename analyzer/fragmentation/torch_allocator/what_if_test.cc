@@ -3,9 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "analyzer/fragmentation/torch_allocator/request_log.h"
@@ -13,151 +12,124 @@
 namespace vramtrack::torch_allocator {
 namespace {
 
-using Event = RequestLog::Event;
+using What = RequestLog::What;
 
-std::vector<Event> EventsOf(const RequestLog& log) {
-  std::vector<Event> events;
-  RequestLog::Reader reader(log);
-  for (Event event; reader.Next(&event);) events.push_back(event);
-  return events;
-}
-
-TEST(RequestLog, IsReadAsItWasWritten) {
+TEST(RequestLog, EndsWhenItIsFull) {
   RequestLog log;
-  log.Reserved(2 << 20);
-  log.Limit(1 << 30);
-  log.NewSegment({uint64_t{1} << 40, 2 << 20});
-  log.Allocate(7, 512, 3);
-  log.Allocate(8, 1000, 3);
-  log.Free(7);
-  log.Allocate(9, 512, 3);
-  log.GiveBack(5, true);
-  log.StepEnd(0);
-  log.Told(2 << 20);
-  log.OutOfMemory(12345, uint64_t{1} << 35, RequestLog::kNoSegment);
-  const std::vector<Event> events = EventsOf(log);
-  ASSERT_EQ(events.size(), 11u);
-  EXPECT_EQ(events[0].bytes, 2u << 20);
-  EXPECT_EQ(events[2].value, uint64_t{1} << 40);
-  EXPECT_EQ(events[3].slot, 0u);
-  EXPECT_EQ(events[3].segment, 3u);
-  EXPECT_EQ(events[4].bytes, 1000u);
-  EXPECT_EQ(events[4].slot, 1u);
-  EXPECT_EQ(events[5].what, Event::What::kFree);
-  EXPECT_EQ(events[5].slot, 0u);
-  EXPECT_EQ(events[6].slot, 0u);
-  EXPECT_EQ(events[6].bytes, 512u);
-  EXPECT_TRUE(events[7].after_refusal);
-  EXPECT_EQ(events[10].value, 12345u);
-  EXPECT_EQ(events[10].bytes, uint64_t{1} << 35);
-  EXPECT_EQ(events[10].segment, RequestLog::kNoSegment);
-  EXPECT_EQ(log.out_of_memory(), 1u);
-}
-
-TEST(RequestLog, HoldsMoreThanAChunk) {
-  RequestLog log;
-  std::mt19937_64 random(1);
-  std::vector<std::pair<uint64_t, uint32_t>> wanted;
-  for (uint32_t i = 0; i < 200000; ++i) {
-    wanted.push_back({512 * (1 + random() % 100000), static_cast<uint32_t>(random() % 1000)});
-    log.Allocate(i, wanted.back().first, wanted.back().second);
-    if (i % 3 != 0) log.Free(i);
-  }
-  size_t at = 0;
-  RequestLog::Reader reader(log);
-  for (Event event; reader.Next(&event);) {
-    if (event.what != Event::What::kAllocate) continue;
-    ASSERT_EQ(event.bytes, wanted[at].first);
-    ASSERT_EQ(event.segment, wanted[at].second);
-    ++at;
-  }
-  EXPECT_EQ(at, wanted.size());
-}
-
-TEST(RequestLog, EndsWhenItIsFullAndAStepHasEnded) {
-  RequestLog log;
+  log.BeginPass();
   for (uint64_t i = 0; i < RequestLog::kMaxBlocks; ++i) {
-    log.Allocate(0, 512, 0);
-    log.Free(0);
+    log.Add(What::kAllocate, 512);
+    log.Add(What::kFree, 0);
   }
+  log.EndPass();
   EXPECT_TRUE(log.full());
-  log.Allocate(1, 512, 0);
+  EXPECT_EQ(log.pass_begin(), log.pass_end());
+  log.Add(What::kAllocate, 512);
+  log.Add(What::kStepEnd, 0);
+  log.NewSegment({1, 2});
+  log.OutOfMemory({});
   EXPECT_EQ(log.blocks(), RequestLog::kMaxBlocks);
-  log.StepEnd(0);
-  log.StepEnd(1);
-  EXPECT_EQ(EventsOf(log).size(), 2 * RequestLog::kMaxBlocks + 1);
+  EXPECT_EQ(log.events().size(), 2 * RequestLog::kMaxBlocks - 1);
+  EXPECT_TRUE(log.new_segments().empty());
+  EXPECT_TRUE(log.failures().empty());
+}
+
+TEST(RequestLog, RecordsOnlyChangesOfReservedBytesAndLimit) {
+  RequestLog log;
+  for (int i = 0; i < 3; ++i) {
+    log.Reserved(2 << 20);
+    log.Limit(1 << 30);
+  }
+  ASSERT_EQ(log.events().size(), 2u);
+  EXPECT_EQ(log.events()[0].what, What::kReserved);
+  EXPECT_EQ(log.events()[1].value, 1u << 30);
 }
 
 // Blocks of sizes that grow: each takes a segment, and the smaller ones stay.
 void AddGrowingBlocks(RequestLog* log, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
-    log->Allocate(0, (uint64_t{20} + 2 * i) << 20, i);
-    log->Free(0);
-    log->StepEnd(i);
+    log->Add(What::kAllocate, (uint64_t{20} + 2 * i) << 20, 0, i);
+    log->Add(What::kFree, 0);
+    log->Add(What::kStepEnd, i);
   }
 }
 
 std::vector<Knob> Knobs(const std::vector<std::string>& settings) {
   std::vector<Knob> knobs;
-  for (const std::string& setting : settings) knobs.push_back(*ParseKnob(setting));
+  for (const std::string& setting : settings) {
+    for (const Knob& knob : KnobsToTry({}, /*has_steps=*/true, /*has_pass=*/true)) {
+      if (knob.setting == setting) knobs.push_back(knob);
+    }
+  }
+  EXPECT_EQ(knobs.size(), settings.size());
   return knobs;
 }
 
 class TryKnobsTest : public ::testing::Test {
  protected:
-  const Requests requests_ = {&log_, &arenas_, &largest_};
+  std::vector<WhatIf::Trial> Try(const std::vector<std::string>& settings, const TrialLimits& limits) {
+    return TryKnobs(log_, arenas_, Knobs(settings), limits);
+  }
+
   RequestLog log_;
   Arenas arenas_;
-  LargestPass largest_;
 };
 
 TEST_F(TryKnobsTest, FindTheSameOnSeveralThreads) {
   AddGrowingBlocks(&log_, 20);
-  const std::vector<Knob> knobs = Knobs({"expandable_segments:True", "max_split_size_mb:32", "empty_cache:1",
-                                         "empty_cache:10", "roundup_power2_divisions:2"});
-  WhatIf one = FollowAsItWas(requests_, Knob()), four = one;
-  TryKnobs(requests_, knobs, {nullptr, 1}, &one);
-  TryKnobs(requests_, knobs, {nullptr, 4}, &four);
-  ASSERT_EQ(one.trials.size(), knobs.size());
-  ASSERT_EQ(four.trials.size(), knobs.size());
-  for (size_t i = 0; i < knobs.size(); ++i) {
-    EXPECT_FALSE(one.trials[i].stopped);
-    EXPECT_EQ(one.trials[i].knob.setting, four.trials[i].knob.setting);
-    EXPECT_EQ(one.trials[i].reserved_peak, four.trials[i].reserved_peak) << knobs[i].setting;
+  const std::vector<std::string> settings = {"expandable_segments:True", "empty_cache:1", "empty_cache:10",
+                                             "roundup_power2_divisions:2"};
+  const std::vector<WhatIf::Trial> one = Try(settings, {nullptr, 1}), four = Try(settings, {nullptr, 4});
+  ASSERT_EQ(one.size(), settings.size());
+  ASSERT_EQ(four.size(), settings.size());
+  for (size_t i = 0; i < settings.size(); ++i) {
+    EXPECT_FALSE(one[i].stopped);
+    EXPECT_EQ(one[i].knob.setting, settings[i]);
+    EXPECT_EQ(four[i].knob.setting, settings[i]);
+    EXPECT_EQ(one[i].reserved_peak, four[i].reserved_peak) << settings[i];
   }
-  EXPECT_EQ(one.trials[0].reserved_peak, 60u << 20);
-  EXPECT_EQ(one.trials[2].reserved_peak, 58u << 20);
+  EXPECT_EQ(one[0].reserved_peak, 60u << 20);
+  EXPECT_EQ(one[1].reserved_peak, 58u << 20);
 }
 
-TEST_F(TryKnobsTest, StopsWhatCannotWin) {
+TEST_F(TryKnobsTest, StopWhatCannotWin) {
   AddGrowingBlocks(&log_, 20);
-  WhatIf whole = FollowAsItWas(requests_, Knob()), limited = whole;
-  const std::vector<Knob> knobs = Knobs({"empty_cache:1", "empty_cache:10", "max_split_size_mb:32"});
-  TryKnobs(requests_, knobs, {}, &whole);
+  const std::vector<std::string> settings = {"empty_cache:1", "empty_cache:10", "roundup_power2_divisions:2"};
   TrialLimits limits;
   limits.may_win = [](uint64_t reserved) { return reserved < 100 << 20; };
-  TryKnobs(requests_, knobs, limits, &limited);
+  const std::vector<WhatIf::Trial> whole = Try(settings, {}), limited = Try(settings, limits);
   // The best of its family is followed to its end, the other one only until it is worse.
-  EXPECT_FALSE(limited.trials[0].stopped);
-  EXPECT_EQ(limited.trials[0].reserved_peak, whole.trials[0].reserved_peak);
-  EXPECT_TRUE(limited.trials[1].stopped);
-  EXPECT_LT(limited.trials[1].reserved_peak, whole.trials[1].reserved_peak);
-  EXPECT_TRUE(limited.trials[2].stopped);
+  EXPECT_FALSE(limited[0].stopped);
+  EXPECT_EQ(limited[0].reserved_peak, whole[0].reserved_peak);
+  EXPECT_TRUE(limited[1].stopped);
+  EXPECT_LT(limited[1].reserved_peak, whole[1].reserved_peak);
+  EXPECT_TRUE(limited[2].stopped);
 }
 
-TEST_F(TryKnobsTest, FollowsToTheLastRequestThatFailed) {
+TEST_F(TryKnobsTest, FollowToTheLastRequestThatFailed) {
   log_.Limit(100 << 20);
   AddGrowingBlocks(&log_, 3);
-  log_.OutOfMemory(1, uint64_t{60} << 20, RequestLog::kNoSegment);
+  log_.OutOfMemory({1, uint64_t{60} << 20, RequestLog::kNoSegment});
   AddGrowingBlocks(&log_, 3);
-  WhatIf outcome = FollowAsItWas(requests_, Knob());
   TrialLimits limits;
   limits.may_win = [](uint64_t) { return false; };
-  TryKnobs(requests_, Knobs({"empty_cache:1"}), limits, &outcome);
-  EXPECT_TRUE(outcome.trials[0].stopped);
-  ASSERT_EQ(outcome.failures.size(), 1u);
-  ASSERT_EQ(outcome.failures[0].would_fit.size(), 1u);
-  EXPECT_EQ(outcome.failures[0].would_fit[0].free_bytes, 100u << 20);
+  const std::vector<WhatIf::Trial> trials = Try({"empty_cache:1"}, limits);
+  EXPECT_TRUE(trials[0].stopped);
+  EXPECT_EQ(trials[0].fits, std::vector<std::optional<uint64_t>>{100u << 20});
+}
+
+TEST_F(TryKnobsTest, MakeTheRequestsOfTheLargestStepFirst) {
+  AddGrowingBlocks(&log_, 1);
+  log_.Add(What::kAllocate, uint64_t{22} << 20);
+  log_.Add(What::kFree, 0);
+  log_.Add(What::kStepEnd, 1);
+  log_.BeginPass();
+  log_.Add(What::kAllocate, uint64_t{60} << 20);
+  log_.Add(What::kFree, 0);
+  log_.EndPass();
+  const std::vector<WhatIf::Trial> trials = Try({"empty_cache:10", "preallocate:largest"}, {});
+  EXPECT_EQ(trials[0].reserved_peak, uint64_t{20 + 22 + 60} << 20);
+  EXPECT_EQ(trials[1].reserved_peak, uint64_t{20 + 60} << 20);
 }
 
 }  // namespace

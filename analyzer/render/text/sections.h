@@ -42,7 +42,7 @@ void WriteHeldBy(const ReportOom& oom, int indent, size_t top, Page* page);
 // host's memory, and a section for pinned memory if there is any.
 void WriteDevices(const Report& report, size_t top, Page* page);
 
-// Writes what lived through sleeps, in at most `top` lines each, and what was released twice. Writes nothing for a job
+// Writes what lived through sleeps, in at most `top` lines each. Writes nothing for a job
 // with neither.
 void WriteSleeps(const Report& report, size_t top, Page* page);
 

@@ -43,19 +43,6 @@ void WriteSleep(const ReportSleep& sleep, const std::string& of, size_t top, Pag
   }
 }
 
-void WriteRepeatedFrees(const ReportProcess& process, const std::string& of, size_t top, Page* page) {
-  if (process.repeated_frees.empty()) return;
-  page->Section(absl::StrCat("Released twice", of));
-  for (size_t i = 0; i < process.repeated_frees.size() && i < top; ++i) {
-    const ReportRepeatedFree& repeated = process.repeated_frees[i];
-    page->Words(absl::StrCat(repeated.kind, " memory of device ", repeated.device, ", ",
-                             repeated.count == 1 ? "once" : absl::StrCat(FormatCount(repeated.count), " times"),
-                             ": released again at ", Printable(StackPlace(repeated.stack)), ", first released at ",
-                             Printable(StackPlace(repeated.first_stack))),
-                kSectionIndent);
-  }
-}
-
 }  // namespace
 
 void WriteSleeps(const Report& report, size_t top, Page* page) {
@@ -63,7 +50,6 @@ void WriteSleeps(const Report& report, size_t top, Page* page) {
     const std::string of =
         report.processes.size() == 1 ? "" : absl::StrCat(", ", ProcessName(process.rank, process.pid));
     for (const ReportSleep& sleep : process.sleeps) WriteSleep(sleep, of, top, page);
-    WriteRepeatedFrees(process, of, top, page);
   }
 }
 

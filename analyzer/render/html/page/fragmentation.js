@@ -12,7 +12,7 @@ const MOST_PINS = 50;
 
 function pools({fragmentation, memory_pools: ofDriver}) {
   return [
-    fragmentation.pools?.length ? table("Pools of the framework's allocator", [{label: 'pool'}, {label: 'blocks'}, ...numbers(['segments', 'reserved', 'live', 'can be released', 'largest free piece', 'free in smaller pieces', 'too small for its blocks'])], fragmentation.pools.map((one) => [one.pool, one.sizes, format.count(one.segments), format.bytes(one.reserved), format.bytes(one.live), format.bytes(one.free_releasable), format.bytes(one.largest_free), format.percent(one.external), format.percent(one.unusable)])) : null,
+    fragmentation.pools?.length ? table("Pools of the framework's allocator", [{label: 'pool'}, {label: 'blocks'}, ...numbers(['segments', 'reserved', 'live', 'can be released', 'largest free piece'])], fragmentation.pools.map((one) => [one.pool, one.sizes, format.count(one.segments), format.bytes(one.reserved), format.bytes(one.live), format.bytes(one.free_releasable), format.bytes(one.largest_free)])) : null,
     ofDriver.length ? table("Pools of the driver (cudaMallocAsync)", [{label: 'pool'}, ...numbers(['allocations', 'most live', 'least that any pool needs', 'this one took', 'most reserved', 'of that free but pinned', 'can be released'])], ofDriver.map((one) => [one.pool, format.count(one.allocations), format.bytes(one.peak_live), format.bytes(one.lower_bound), format.bytes(one.upper_bound), format.bytes(one.reserved), format.bytes(one.free_pinned), format.bytes(one.free_releasable)])) : null,
   ];
 }

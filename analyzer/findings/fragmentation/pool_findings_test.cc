@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/fragmentation/memory_pools.h"
+#include "analyzer/findings/fragmentation/pool_findings.h"
 
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ class PoolJob : public JobBuilder {
   }
 };
 
-TEST(MemoryPools, WhatIsFreedMayBeHeldUntilThePoolIsTrimmed) {
+TEST(PoolFindings, WhatIsFreedMayBeHeldUntilThePoolIsTrimmed) {
   PoolJob job;
   const JobObject large = job.Take(0, 40 * kMiB), small = job.Take(20, kMiB / 2);
   job.Free(large);
@@ -57,7 +57,7 @@ TEST(MemoryPools, WhatIsFreedMayBeHeldUntilThePoolIsTrimmed) {
   EXPECT_EQ(pools[0].free_releasable_at_least, 0u) << "each wait gives back what is free";
 }
 
-TEST(MemoryPools, BelowTheThresholdItIsHeldForSure) {
+TEST(PoolFindings, BelowTheThresholdItIsHeldForSure) {
   PoolJob job;
   job.Threshold(16 * kMiB);
   job.Free(job.Take(0, 40 * kMiB));
@@ -68,7 +68,7 @@ TEST(MemoryPools, BelowTheThresholdItIsHeldForSure) {
   EXPECT_EQ(pools[0].free_releasable_at_least, 16 * kMiB);
 }
 
-TEST(MemoryPools, TwoPoolsAreTwo) {
+TEST(PoolFindings, TwoPoolsAreTwo) {
   PoolJob job;
   job.Threshold(UINT64_MAX);
   const JobObject own = job.Take(0, 8 * kMiB), other = job.Take(50, 20 * kMiB, kOther);
