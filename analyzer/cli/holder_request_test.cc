@@ -18,7 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "analyzer/cli/commands.h"
 #include "proto/frame.h"
-#include "proto/trace_builder.h"
+#include "proto/testing/trace_builder.h"
 
 namespace vramtrack {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/job_builder.h"
+#include "proto/testing/job_builder.h"
 
 namespace vramtrack {
 namespace {

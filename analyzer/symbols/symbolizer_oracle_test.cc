@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/symbols/fixture_files.h"
 #include "analyzer/symbols/short_name.h"
 #include "analyzer/symbols/source_path.h"
 #include "analyzer/symbols/symbolizer.h"
+#include "analyzer/symbols/testing/fixture_files.h"
 
 namespace vramtrack {
 namespace {
