@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/escaping.h"
 #include "proto/read_message.h"
 #include "proto/schema_constants.h"
 
@@ -40,15 +41,10 @@ void ReadModuleGone(pbf_reader in, LoadedModules* modules) {
 // Empty if there is none.
 std::string UuidText(std::string_view bytes) {
   constexpr size_t kBytes = 16;
-  constexpr char kDigits[] = "0123456789abcdef";
   if (bytes.size() != kBytes || bytes.find_first_not_of('\0') == std::string::npos) return "";
-  std::string text = "GPU-";
-  for (size_t i = 0; i < kBytes; ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    const auto byte = static_cast<unsigned char>(bytes[i]);
-    text += {kDigits[byte >> 4], kDigits[byte & 15]};
-  }
-  return text;
+  std::string text = absl::BytesToHexString({bytes.data(), bytes.size()});
+  for (const size_t digits : {20, 16, 12, 8}) text.insert(digits, "-");
+  return "GPU-" + text;
 }
 
 void ReadDevice(pbf_reader in, std::map<uint32_t, TracedDevice>* devices) {
