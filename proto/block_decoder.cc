@@ -2,7 +2,7 @@
 #include "proto/block_decoder.h"
 
 #include "proto/block_encoder.h"
-#include "proto/pbf_reader.h"
+#include "proto/read_message.h"
 
 namespace vramtrack {
 namespace {
@@ -14,49 +14,21 @@ template <typename OnColumn>
 bool ReadFields(std::string_view payload, BlockHeader* header, OnColumn column) {
   *header = {};
   try {
-    protozero::pbf_reader reader(payload.data(), payload.size());
-    while (reader.next()) {
-      switch (reader.tag()) {
-        case f::thread:
-          header->thread = reader.get_uint32();
-          break;
-        case f::first_sequence:
-          header->first_sequence = reader.get_uint64();
-          break;
-        case f::first_allocation:
-          header->first_allocation = reader.get_uint64();
-          break;
-        case f::first_time:
-          header->first_time = reader.get_uint64();
-          break;
-        case f::time_shift:
-          header->time_shift = reader.get_uint32();
-          break;
-        case f::address_shift:
-          header->address_shift = reader.get_uint32();
-          break;
-        case f::event_count:
-          header->event_count = reader.get_uint32();
-          break;
-        case f::allocation_count:
-          header->allocation_count = reader.get_uint32();
-          break;
-        case f::generation:
-          header->generation = reader.get_fixed32();
-          break;
-        case f::definitions: {
-          const protozero::data_view view = reader.get_view();
-          header->definitions = {view.data(), view.size()};
-          break;
-        }
-        default:
-          if (reader.wire_type() == protozero::pbf_wire_type::length_delimited) {
-            const uint32_t field = reader.tag();  // before get_view, which forgets it in debug builds
-            if (!column(field, reader.get_view())) return true;
-          } else {
-            reader.skip();
-          }
+    protozero::pbf_reader in(payload.data(), payload.size());
+    while (in.next()) {
+      if (ReadAny(in, Field(f::thread, &header->thread), Field(f::first_sequence, &header->first_sequence),
+                  Field(f::first_allocation, &header->first_allocation), Field(f::first_time, &header->first_time),
+                  Field(f::time_shift, &header->time_shift), Field(f::address_shift, &header->address_shift),
+                  Field(f::event_count, &header->event_count), Field(f::allocation_count, &header->allocation_count),
+                  FixedField(f::generation, &header->generation), Field(f::definitions, &header->definitions))) {
+        continue;
       }
+      if (in.wire_type() != protozero::pbf_wire_type::length_delimited) {
+        in.skip();
+        continue;
+      }
+      const uint32_t field = in.tag();  // before get_view, which forgets it in debug builds
+      if (!column(field, in.get_view())) return true;
     }
   } catch (const protozero::exception&) {
     return false;

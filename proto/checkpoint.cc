@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "proto/gap_sizes.h"
-#include "proto/pbf_reader.h"
+#include "proto/read_message.h"
 #include "proto/schema_constants.h"
 #include "proto/varint.h"
 
@@ -16,184 +16,93 @@ namespace f = schema::checkpoint_field;
 
 constexpr uint32_t kMaxBin = 255;
 
-// The values of a packed column, one by one.
-class Column {
- public:
-  void Open(pbf_reader* in) {
-    const protozero::data_view view = in->get_view();
-    at_ = reinterpret_cast<const uint8_t*>(view.data());
-    end_ = at_ + view.size();
-  }
-  bool done() const { return at_ == end_; }
-  // 0 where it has no more.
-  uint64_t Next() {
-    uint64_t value = 0;
-    if (at_ != end_ && !GetVarint(&at_, end_, &value)) at_ = end_;
-    return value;
-  }
-  uint32_t Next32() { return static_cast<uint32_t>(Next()); }
-  uint64_t NextSigned() { return static_cast<uint64_t>(UnZigZag(Next())); }
-
- private:
-  const uint8_t* at_ = nullptr;
-  const uint8_t* end_ = nullptr;
-};
-
-// How a value is read, by the type of the member that it goes to.
-void Get(pbf_reader* in, bool* to) { *to = in->get_bool(); }
-void Get(pbf_reader* in, uint32_t* to) { *to = in->get_uint32(); }
-void Get(pbf_reader* in, uint64_t* to) { *to = in->get_uint64(); }
-void Get(pbf_reader* in, std::string_view* to) {
-  const protozero::data_view view = in->get_view();
-  *to = {view.data(), view.size()};
-}
-void GetFixed64(pbf_reader* in, uint64_t* to) { *to = in->get_fixed64(); }
-
-// A field of a message: its number, the member that it goes to, and how it is read.
-template <typename Message, typename Value>
-class Field {
- public:
-  using Getter = void (*)(pbf_reader*, Value*);
-  constexpr Field(uint32_t number, Value Message::*to, Getter get = Get) : number_(number), to_(to), get_(get) {}
-
-  // False, with nothing read, where `in` is at another field.
-  bool Read(pbf_reader* in, Message* message) const {
-    if (in->tag() != number_) return false;
-    get_(in, &(message->*to_));
-    return true;
-  }
-
- private:
-  uint32_t number_;
-  Value Message::*to_;
-  Getter get_;
-};
-
-// Fields that are not among `fields` are skipped.
-template <typename Message, typename... Values>
-Message ReadMessage(pbf_reader in, Field<Message, Values>... fields) {
-  Message message;
-  while (in.next()) {
-    if (!(fields.Read(&in, &message) || ...)) in.skip();
-  }
-  return message;
-}
-
 Checkpoint::Steps ReadSteps(pbf_reader in) {
   namespace g = schema::foldedSteps_field;
-  using M = Checkpoint::Steps;
-  return ReadMessage(in, Field(g::thread, &M::thread), Field(g::count, &M::count), Field(g::first_time, &M::first_time),
-                     Field(g::last_time, &M::last_time), Field(g::first_number, &M::first_number),
-                     Field(g::last_number, &M::last_number), Field(g::last_value, &M::last_value, GetFixed64));
+  Checkpoint::Steps m;
+  ReadMessage(in, Field(g::thread, &m.thread), Field(g::count, &m.count), Field(g::first_time, &m.first_time),
+              Field(g::last_time, &m.last_time), Field(g::first_number, &m.first_number),
+              Field(g::last_number, &m.last_number), FixedField(g::last_value, &m.last_value));
+  return m;
 }
 
 Checkpoint::Memory ReadMemory(pbf_reader in) {
   namespace g = schema::foldedMemory_field;
-  using M = Checkpoint::Memory;
-  return ReadMessage(in, Field(g::device, &M::device), Field(g::time, &M::time), Field(g::free, &M::free),
-                     Field(g::total, &M::total));
+  Checkpoint::Memory m;
+  ReadMessage(in, Field(g::device, &m.device), Field(g::time, &m.time), Field(g::free, &m.free),
+              Field(g::total, &m.total));
+  return m;
 }
 
 Checkpoint::FrameworkMemory ReadFrameworkMemory(pbf_reader in) {
   namespace g = schema::foldedFrameworkMemory_field;
-  using M = Checkpoint::FrameworkMemory;
-  return ReadMessage(in, Field(g::device, &M::device), Field(g::time, &M::time), Field(g::given_out, &M::given_out),
-                     Field(g::reserved, &M::reserved));
+  Checkpoint::FrameworkMemory m;
+  ReadMessage(in, Field(g::device, &m.device), Field(g::time, &m.time), Field(g::given_out, &m.given_out),
+              Field(g::reserved, &m.reserved));
+  return m;
 }
 
 Checkpoint::Marks ReadMarks(pbf_reader in) {
   namespace g = schema::foldedMarks_field;
-  using M = Checkpoint::Marks;
-  return ReadMessage(in, Field(g::thread, &M::thread), Field(g::kind, &M::kind), Field(g::stack, &M::stack),
-                     Field(g::name, &M::name), Field(g::count, &M::count), Field(g::first_time, &M::first_time),
-                     Field(g::last_time, &M::last_time), Field(g::first_number, &M::first_number),
-                     Field(g::last_number, &M::last_number));
+  Checkpoint::Marks m;
+  ReadMessage(in, Field(g::thread, &m.thread), Field(g::kind, &m.kind), Field(g::stack, &m.stack),
+              Field(g::name, &m.name), Field(g::count, &m.count), Field(g::first_time, &m.first_time),
+              Field(g::last_time, &m.last_time), Field(g::first_number, &m.first_number),
+              Field(g::last_number, &m.last_number));
+  return m;
 }
 
 Checkpoint::MarkGaps ReadMarkGaps(pbf_reader in) {
   namespace g = schema::markGaps_field;
-  Checkpoint::MarkGaps gaps;
-  Column sizes, counts, ticks;
-  while (in.next()) {
-    switch (in.tag()) {
-      case g::thread:
-        gaps.thread = in.get_uint32();
-        break;
-      case g::kind:
-        gaps.kind = in.get_uint32();
-        break;
-      case g::stack:
-        gaps.stack = in.get_uint32();
-        break;
-      case g::name:
-        gaps.name = in.get_uint32();
-        break;
-      case g::shortest:
-        gaps.shortest = in.get_uint64();
-        break;
-      case g::longest:
-        gaps.longest = in.get_uint64();
-        break;
-      case g::gap_size:
-        sizes.Open(&in);
-        break;
-      case g::gap_count:
-        counts.Open(&in);
-        break;
-      case g::gap_ticks:
-        ticks.Open(&in);
-        break;
-      default:
-        in.skip();
-    }
-  }
+  Checkpoint::MarkGaps m;
+  PackedColumn sizes, counts, ticks;
+  ReadMessage(in, Field(g::thread, &m.thread), Field(g::kind, &m.kind), Field(g::stack, &m.stack),
+              Field(g::name, &m.name), Field(g::shortest, &m.shortest), Field(g::longest, &m.longest),
+              Field(g::gap_size, &sizes), Field(g::gap_count, &counts), Field(g::gap_ticks, &ticks));
   while (!sizes.done()) {
     const Checkpoint::MarkGaps::Gaps one = {sizes.Next32(), counts.Next(), ticks.Next()};
-    if (one.size < kGapSizes) gaps.gaps.push_back(one);
+    if (one.size < kGapSizes) m.gaps.push_back(one);
   }
-  return gaps;
+  return m;
 }
 
 Checkpoint::Failure ReadFailures(pbf_reader in) {
   namespace g = schema::foldedFailures_field;
-  using M = Checkpoint::Failure;
-  return ReadMessage(in, Field(g::kind, &M::kind), Field(g::device, &M::device), Field(g::stack, &M::stack),
-                     Field(g::error, &M::error), Field(g::count, &M::count));
+  Checkpoint::Failure m;
+  ReadMessage(in, Field(g::kind, &m.kind), Field(g::device, &m.device), Field(g::stack, &m.stack),
+              Field(g::error, &m.error), Field(g::count, &m.count));
+  return m;
 }
 
 Checkpoint::Failure ReadKeptFailure(pbf_reader in) {
   namespace g = schema::keptFailure_field;
-  using M = Checkpoint::Failure;
-  return ReadMessage(in, Field(g::thread, &M::thread), Field(g::kind, &M::kind), Field(g::device, &M::device),
-                     Field(g::stack, &M::stack), Field(g::error, &M::error), Field(g::bytes, &M::bytes),
-                     Field(g::time, &M::time));
+  Checkpoint::Failure m;
+  ReadMessage(in, Field(g::thread, &m.thread), Field(g::kind, &m.kind), Field(g::device, &m.device),
+              Field(g::stack, &m.stack), Field(g::error, &m.error), Field(g::bytes, &m.bytes), Field(g::time, &m.time));
+  return m;
 }
 
 Checkpoint::EarlyFree ReadEarlyFree(pbf_reader in) {
   namespace g = schema::earlyFree_field;
-  using M = Checkpoint::EarlyFree;
-  return ReadMessage(in, Field(g::thread, &M::thread), Field(g::ordinal, &M::ordinal), Field(g::time, &M::time),
-                     Field(g::last_of, &M::last_of));
+  Checkpoint::EarlyFree m;
+  ReadMessage(in, Field(g::thread, &m.thread), Field(g::ordinal, &m.ordinal), Field(g::time, &m.time),
+              Field(g::last_of, &m.last_of));
+  return m;
 }
 
 Checkpoint::Setting ReadSetting(pbf_reader in) {
   namespace g = schema::keptSetting_field;
-  using M = Checkpoint::Setting;
-  return ReadMessage(in, Field(g::operation, &M::operation), Field(g::thread, &M::thread), Field(g::kind, &M::kind),
-                     Field(g::device, &M::device), Field(g::stack, &M::stack), Field(g::first, &M::first),
-                     Field(g::second, &M::second), Field(g::time, &M::time));
+  Checkpoint::Setting m;
+  ReadMessage(in, Field(g::operation, &m.operation), Field(g::thread, &m.thread), Field(g::kind, &m.kind),
+              Field(g::device, &m.device), Field(g::stack, &m.stack), Field(g::first, &m.first),
+              Field(g::second, &m.second), Field(g::time, &m.time));
+  return m;
 }
 
 Checkpoint::Reset ReadReset(pbf_reader in) {
   namespace g = schema::keptReset_field;
-  using M = Checkpoint::Reset;
-  return ReadMessage(in, Field(g::device, &M::device), Field(g::time, &M::time));
-}
-
-// Reads a field that is a message, a row of `*to`.
-template <typename Row, Row (*ReadRow)(pbf_reader)>
-void Add(pbf_reader* in, std::vector<Row>* to) {
-  to->push_back(ReadRow(in->get_message()));
+  Checkpoint::Reset m;
+  ReadMessage(in, Field(g::device, &m.device), Field(g::time, &m.time));
+  return m;
 }
 
 class CheckpointReader {
@@ -218,36 +127,26 @@ class CheckpointReader {
 
  private:
   static constexpr uint32_t kColumns = f::fold_age + 1;
-  Column& column(uint32_t field) { return columns_[field]; }
-
-  template <typename Message, typename... Values>
-  bool ReadInto(Message* message, Field<Message, Values>... fields) {
-    return (fields.Read(&in_, message) || ...);
-  }
+  PackedColumn& column(uint32_t field) { return columns_[field]; }
 
   bool ReadField() {
-    using C = Checkpoint;
-    return ReadInto(&to_, Field(f::definitions, &C::definitions), Field(f::events, &C::events),
-                    Field(f::start_time, &C::start_time), Field(f::last_time, &C::last_time),
-                    Field(f::bin_shift, &C::bin_shift), Field(f::unknown_frees, &C::unknown_frees),
-                    Field(f::steps, &C::steps, Add<C::Steps, ReadSteps>),
-                    Field(f::memory, &C::memory, Add<C::Memory, ReadMemory>),
-                    Field(f::marks, &C::marks, Add<C::Marks, ReadMarks>),
-                    Field(f::framework_memory, &C::framework_memory, Add<C::FrameworkMemory, ReadFrameworkMemory>),
-                    Field(f::mark_gaps, &C::mark_gaps, Add<C::MarkGaps, ReadMarkGaps>),
-                    Field(f::failures, &C::failures, Add<C::Failure, ReadFailures>),
-                    Field(f::kept_failures, &C::kept_failures, Add<C::Failure, ReadKeptFailure>),
-                    Field(f::early_frees, &C::early_frees, Add<C::EarlyFree, ReadEarlyFree>),
-                    Field(f::resets, &C::resets, Add<C::Reset, ReadReset>),
-                    Field(f::settings, &C::settings, Add<C::Setting, ReadSetting>)) ||
-           ReadInto(this, Field(f::time_shift, &CheckpointReader::time_shift_),
-                    Field(f::address_shift, &CheckpointReader::address_shift_));
+    return ReadAny(
+        in_, Field(f::definitions, &to_.definitions), Field(f::events, &to_.events),
+        Field(f::start_time, &to_.start_time), Field(f::last_time, &to_.last_time), Field(f::bin_shift, &to_.bin_shift),
+        Field(f::unknown_frees, &to_.unknown_frees), Field(f::time_shift, &time_shift_),
+        Field(f::address_shift, &address_shift_), RowField(f::steps, &to_.steps, ReadSteps),
+        RowField(f::memory, &to_.memory, ReadMemory), RowField(f::marks, &to_.marks, ReadMarks),
+        RowField(f::framework_memory, &to_.framework_memory, ReadFrameworkMemory),
+        RowField(f::mark_gaps, &to_.mark_gaps, ReadMarkGaps), RowField(f::failures, &to_.failures, ReadFailures),
+        RowField(f::kept_failures, &to_.kept_failures, ReadKeptFailure),
+        RowField(f::early_frees, &to_.early_frees, ReadEarlyFree), RowField(f::resets, &to_.resets, ReadReset),
+        RowField(f::settings, &to_.settings, ReadSetting));
   }
 
   bool OpenColumn() {
     const uint32_t field = in_.tag();
     if (field >= kColumns || in_.wire_type() != protozero::pbf_wire_type::length_delimited) return false;
-    column(field).Open(&in_);
+    GetValue(in_, &column(field));
     return true;
   }
 
@@ -303,7 +202,7 @@ class CheckpointReader {
   pbf_reader in_;
   Checkpoint& to_;
   uint32_t time_shift_ = 0, address_shift_ = 0;
-  Column columns_[kColumns];
+  PackedColumn columns_[kColumns];
 };
 
 }  // namespace
@@ -328,9 +227,8 @@ bool JoinCheckpoint(const std::vector<FrameRef>& parts, uint32_t generation, std
   for (const FrameRef& frame : parts) {
     Part part;
     try {
-      part =
-          ReadMessage(pbf_reader(frame.payload.data(), frame.payload.size()), Field(g::generation, &Part::generation),
-                      Field(g::part, &Part::number), Field(g::last, &Part::last), Field(g::piece, &Part::piece));
+      ReadMessage(pbf_reader(frame.payload.data(), frame.payload.size()), Field(g::generation, &part.generation),
+                  Field(g::part, &part.number), Field(g::last, &part.last), Field(g::piece, &part.piece));
     } catch (const protozero::exception&) {
       continue;
     }

@@ -13,7 +13,7 @@ namespace {
 
 namespace f = schema::trace_field;
 
-constexpr uint64_t kTellBytes = 8u << 20;
+constexpr uint64_t kPassedBytes = 8u << 20;
 
 template <typename T>
 T Load(std::string_view bytes, size_t offset) {
@@ -67,12 +67,12 @@ class Scanner {
   Scanner(std::string_view file, bool verify, TraceLayout* layout) : file_(file), verify_(verify), layout_(layout) {}
 
   void Run(const std::function<void(std::string_view)>& passed) {
-    uint64_t told = kHeaderBytes;
+    uint64_t reported = kHeaderBytes;
     for (uint64_t offset = kHeaderBytes; offset < file_.size();) {
       offset = ReadFrame(offset);
-      if (passed && offset - told >= kTellBytes) {
-        passed(file_.substr(told, offset - told));
-        told = offset;
+      if (passed && offset - reported >= kPassedBytes) {
+        passed(file_.substr(reported, offset - reported));
+        reported = offset;
       }
     }
   }

@@ -3,9 +3,8 @@
 
 #include <limits>
 
-#include "proto/pbf_reader.h"
+#include "proto/read_message.h"
 #include "proto/schema_constants.h"
-#include "proto/varint.h"
 
 namespace vramtrack {
 namespace {
@@ -18,66 +17,25 @@ constexpr size_t kMostBytes = 16 << 20;
 
 constexpr uint32_t kFirstColumn = f::path_parent, kLastColumn = f::path_limit;
 
-// A column of varints.
-using Column = std::string_view;
-
 struct Columns {
-  Column of[kLastColumn - kFirstColumn + 1];
-  Column operator[](uint32_t field) const { return of[field - kFirstColumn]; }
+  PackedColumn of[kLastColumn - kFirstColumn + 1];
+  PackedColumn operator[](uint32_t field) const { return of[field - kFirstColumn]; }
 };
 
 bool ReadFields(std::string_view payload, bool with_names, DecodedHolderWalk* walk, Columns* columns) {
   *walk = {};
+  const auto read_name = [&](protozero::pbf_reader& in) {
+    std::string_view name;
+    GetValue(in, &name);
+    if (with_names) walk->names.push_back(name);
+  };
   try {
-    protozero::pbf_reader reader(payload.data(), payload.size());
-    while (reader.next()) {
-      const uint32_t field = reader.tag();
-      switch (field) {
-        case f::generation:
-          walk->generation = reader.get_fixed32();
-          break;
-        case f::walk:
-          walk->walk = reader.get_uint32();
-          break;
-        case f::part:
-          walk->part = reader.get_uint32();
-          break;
-        case f::last:
-          walk->last = reader.get_bool();
-          break;
-        case f::moment:
-          walk->moment = reader.get_uint32();
-          break;
-        case f::stopped:
-          walk->stopped = reader.get_uint32();
-          break;
-        case f::begin_ticks:
-          walk->begin_ticks = reader.get_uint64();
-          break;
-        case f::end_ticks:
-          walk->end_ticks = reader.get_uint64();
-          break;
-        case f::objects:
-          walk->objects = reader.get_uint64();
-          break;
-        case f::tensors:
-          walk->tensors = reader.get_uint64();
-          break;
-        case f::names: {
-          const protozero::data_view view = reader.get_view();
-          if (with_names) walk->names.emplace_back(view.data(), view.size());
-          break;
-        }
-        default: {
-          if (field < kFirstColumn || field > kLastColumn) {
-            reader.skip();
-            break;
-          }
-          const protozero::data_view view = reader.get_view();
-          columns->of[field - kFirstColumn] = {view.data(), view.size()};
-        }
-      }
-    }
+    ReadMessage(protozero::pbf_reader(payload.data(), payload.size()), FixedField(f::generation, &walk->generation),
+                Field(f::walk, &walk->walk), Field(f::part, &walk->part), Field(f::last, &walk->last),
+                Field(f::moment, &walk->moment), Field(f::stopped, &walk->stopped),
+                Field(f::begin_ticks, &walk->begin_ticks), Field(f::end_ticks, &walk->end_ticks),
+                Field(f::objects, &walk->objects), Field(f::tensors, &walk->tensors), Field(f::names, read_name),
+                ColumnFields(kFirstColumn, kLastColumn, columns->of));
   } catch (const protozero::exception&) {
     return false;
   }
@@ -86,11 +44,9 @@ bool ReadFields(std::string_view payload, bool with_names, DecodedHolderWalk* wa
 
 // Calls `take(value)` for each value of a column. False if one is malformed, or above `most`.
 template <typename Take>
-bool ReadColumn(Column column, uint64_t most, Take take) {
-  const auto* at = reinterpret_cast<const uint8_t*>(column.data());
-  const auto* end = at + column.size();
-  for (uint64_t value; at < end;) {
-    if (!GetVarint(&at, end, &value) || value > most) return false;
+bool ReadColumn(PackedColumn column, uint64_t most, Take take) {
+  for (uint64_t value; !column.done();) {
+    if (!column.Take(&value) || value > most) return false;
     take(value);
   }
   return true;
@@ -99,8 +55,8 @@ bool ReadColumn(Column column, uint64_t most, Take take) {
 // Reads a column into a member of `rows`. A missing column has zeros only. False if it is malformed or of another
 // length.
 template <typename Row, typename Value>
-bool ReadMember(Column column, uint64_t most, Value Row::*member, std::vector<Row>* rows) {
-  if (column.empty()) return true;
+bool ReadMember(PackedColumn column, uint64_t most, Value Row::*member, std::vector<Row>* rows) {
+  if (column.done()) return true;
   size_t row = 0;
   const bool fine = ReadColumn(column, most, [&](uint64_t value) {
     if (row < rows->size()) (*rows)[row].*member = static_cast<Value>(value);

@@ -6,8 +6,8 @@
 
 #include "proto/frame_scanner.h"
 #include "proto/holder_walk_decoder.h"
+#include "proto/testing/trace_builder.h"
 #include "proto/trace.pb.h"
-#include "proto/trace_builder.h"
 
 namespace vramtrack {
 namespace {

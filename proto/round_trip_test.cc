@@ -8,7 +8,7 @@
 
 #include "proto/block_decoder.h"
 #include "proto/frame_scanner.h"
-#include "proto/random_trace.h"
+#include "proto/testing/random_trace.h"
 
 namespace vramtrack {
 namespace {

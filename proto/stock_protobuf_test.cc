@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "proto/random_trace.h"
+#include "proto/testing/random_trace.h"
 #include "proto/trace.pb.h"
 
 namespace vramtrack {

@@ -6,7 +6,7 @@
 
 #include "analyzer/attribution/glue.h"
 #include "analyzer/attribution/python_file.h"
-#include "analyzer/symbols/affix.h"
+#include "analyzer/base/affix.h"
 
 namespace vramtrack {
 namespace {

@@ -5,13 +5,13 @@
 
 #include "analyzer/attribution/library.h"
 #include "analyzer/attribution/python_file.h"
-#include "analyzer/symbols/affix.h"
-#include "analyzer/symbols/short_name.h"
+#include "analyzer/base/affix.h"
+#include "analyzer/base/function_name.h"
 
 namespace vramtrack {
 namespace {
 
-// Beginnings of a function's name without its return type, as symbols/short_name.h has it.
+// Beginnings of a function's name without its return type, as base/function_name.h has it.
 constexpr std::string_view kNativeGlue[] = {
     // The caching allocator, between the one who asks for a tensor and the device.
     "c10::cuda::CUDACachingAllocator::",
@@ -151,7 +151,7 @@ bool IsNativeGlue(const ReportFrame& frame) {
     return std::any_of(std::begin(kNamelessGlue), std::end(kNamelessGlue),
                        [&](std::string_view library) { return StartsWith(module, library); });
   }
-  const std::string name = ShortName(frame.function);
+  const std::string name = QualifiedName(frame.function);
   if (EndsWith(name, kNativeGlueEnd)) return true;
   return std::any_of(std::begin(kNativeGlue), std::end(kNativeGlue), [&](std::string_view prefix) {
     if (!StartsWith(name, prefix)) return false;
@@ -182,7 +182,7 @@ bool IsInterpreter(const ReportFrame& frame) {
 bool IsEvaluation(const ReportFrame& frame) { return StartsWith(frame.function, "_PyEval_EvalFrameDefault"); }
 
 std::string GraphNodeName(const ReportFrame& frame) {
-  std::string name = ShortName(frame.function);
+  std::string name = QualifiedName(frame.function);
   constexpr std::string_view kApply = "::apply";
   constexpr std::string_view kNamespace = "torch::autograd::";
   if (!EndsWith(name, kApply) || !StartsWith(name, kNamespace)) return "";

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "analyzer/symbols/affix.h"
+#include "analyzer/base/affix.h"
 
 namespace vramtrack {
 namespace {

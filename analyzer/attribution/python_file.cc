@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "analyzer/symbols/affix.h"
+#include "analyzer/base/affix.h"
 
 namespace vramtrack {
 namespace {

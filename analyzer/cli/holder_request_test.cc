@@ -19,7 +19,7 @@
 #include "analyzer/cli/commands.h"
 #include "analyzer/cli/output.h"
 #include "proto/frame.h"
-#include "proto/trace_builder.h"
+#include "proto/testing/trace_builder.h"
 
 namespace vramtrack {
 namespace {

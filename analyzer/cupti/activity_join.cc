@@ -59,7 +59,7 @@ ActivityJoin::ActivityJoin(const Trace& trace, bool decode_ahead) : trace_(trace
   hooked_in_gap_.resize(gaps_.size());
   tolerance_ = static_cast<uint64_t>(trace.clock().ticks_per_second() * kClockToleranceS);
   has_record_ = stream_.Next(&record_, &record_ticks_);
-  // A tracer that says late that it has begun has told of what came before.
+  // A tracer that says late that it has begun has reported what came before.
   if (has_record_ && !gaps_.empty() && gaps_[0].begin < record_ticks_) {
     gaps_[0].end = std::min(gaps_[0].end, record_ticks_);
   }
@@ -77,44 +77,44 @@ ActivityJoin::ActivityJoin(const Trace& trace, bool decode_ahead) : trace_(trace
 
 void ActivityJoin::ReadUntil(uint64_t ticks) {
   for (; has_record_ && record_ticks_ <= ticks; has_record_ = stream_.Next(&record_, &record_ticks_)) {
-    if (record_.kind == schema::ACTIVITY_MEMORY) Tell(record_, record_ticks_);
+    if (record_.kind == schema::ACTIVITY_MEMORY) AddRecord(record_, record_ticks_);
   }
 }
 
-void ActivityJoin::Tell(const ActivityRecord& record, uint64_t ticks) {
+void ActivityJoin::AddRecord(const ActivityRecord& record, uint64_t ticks) {
   const uint64_t key = record.memory == kActivityArray ? kArrays : record.address;
   if (record.operation == kActivityReleased) {
     const auto found = waiting_.find(key);
     if (found == waiting_.end()) return;
-    std::vector<Told>& told = found->second.told;
-    const auto it = std::find_if(told.rbegin(), told.rend(), [&](const Told& one) {
+    std::vector<Reported>& reported = found->second.reported;
+    const auto it = std::find_if(reported.rbegin(), reported.rend(), [&](const Reported& one) {
       return one.address == record.address && one.released_ticks == 0;
     });
-    if (it != told.rend()) it->released_ticks = ticks;
+    if (it != reported.rend()) it->released_ticks = ticks;
     return;
   }
   if (record.operation != kActivityAllocated) return;
-  const Told told = {record.address, record.bytes,     record.text, record.memory,
-                     record.device,  record.pool != 0, ticks,       0};
+  const Reported reported = {record.address, record.bytes,     record.text, record.memory,
+                             record.device,  record.pool != 0, ticks,       0};
   Waiting& waiting = waiting_[key];
   const bool is_array = key == kArrays;
   // The record of a release may have been dropped.
-  for (Told& before : waiting.told) {
-    if (before.address == told.address && before.released_ticks == 0) before.released_ticks = ticks;
+  for (Reported& before : waiting.reported) {
+    if (before.address == reported.address && before.released_ticks == 0) before.released_ticks = ticks;
   }
   // It is of before the event, and comes after it only as far as the clocks disagree.
-  const size_t i = Counterpart(waiting.hooked, told.bytes, is_array,
+  const size_t i = Counterpart(waiting.hooked, reported.bytes, is_array,
                                [&](const Hooked& hooked) { return ticks <= hooked.ticks + tolerance_; });
   if (i < waiting.hooked.size()) {
-    Join(waiting.hooked[i], told);
+    Join(waiting.hooked[i], reported);
     waiting.hooked.erase(waiting.hooked.begin() + static_cast<ptrdiff_t>(i));
-    if (waiting.hooked.empty() && waiting.told.empty()) waiting_.erase(key);
+    if (waiting.hooked.empty() && waiting.reported.empty()) waiting_.erase(key);
     return;
   }
-  waiting.told.push_back(told);
-  if (!is_array && waiting.told.size() > kMostWaiting) {
-    AddOnlyCupti(waiting.told.front(), waiting);
-    waiting.told.erase(waiting.told.begin());
+  waiting.reported.push_back(reported);
+  if (!is_array && waiting.reported.size() > kMostWaiting) {
+    AddOnlyCupti(waiting.reported.front(), waiting);
+    waiting.reported.erase(waiting.reported.begin());
   }
 }
 
@@ -127,12 +127,12 @@ void ActivityJoin::OnAllocate(const StreamEvent& event) {
   const uint64_t key = IsArray(kind) ? kArrays : event.address;
   Waiting& waiting = waiting_[key];
   const bool is_array = key == kArrays;
-  const size_t i = Counterpart(waiting.told, hooked.bytes, is_array, [&](const Told& told) {
-    return told.released_ticks == 0 || told.released_ticks + tolerance_ >= ticks;
+  const size_t i = Counterpart(waiting.reported, hooked.bytes, is_array, [&](const Reported& reported) {
+    return reported.released_ticks == 0 || reported.released_ticks + tolerance_ >= ticks;
   });
-  if (i < waiting.told.size()) {
-    Join(hooked, waiting.told[i]);
-    waiting.told.erase(waiting.told.begin() + static_cast<ptrdiff_t>(i));
+  if (i < waiting.reported.size()) {
+    Join(hooked, waiting.reported[i]);
+    waiting.reported.erase(waiting.reported.begin() + static_cast<ptrdiff_t>(i));
   } else {
     waiting.hooked.push_back(hooked);
     if (!is_array && waiting.hooked.size() > kMostWaiting) {
@@ -140,18 +140,18 @@ void ActivityJoin::OnAllocate(const StreamEvent& event) {
       waiting.hooked.erase(waiting.hooked.begin());
     }
   }
-  if (waiting.hooked.empty() && waiting.told.empty()) waiting_.erase(key);
+  if (waiting.hooked.empty() && waiting.reported.empty()) waiting_.erase(key);
 }
 
-void ActivityJoin::Join(const Hooked& hooked, const Told& told) {
+void ActivityJoin::Join(const Hooked& hooked, const Reported& reported) {
   ++joined_;
   joined_bytes_ += hooked.bytes;
-  other_sizes_ += hooked.bytes != told.bytes;
+  other_sizes_ += hooked.bytes != reported.bytes;
   ++joined_kinds_[hooked.kind];
 }
 
 void ActivityJoin::AddOnlyHooks(const Hooked& hooked) {
-  // A mapping is no memory of its own: that it is joined where CUPTI tells of it is enough.
+  // A mapping is no memory of its own: that it is joined where CUPTI reports it is enough.
   if (hooked.kind == schema::MAPPING) return;
   for (size_t i = 0; i < gaps_.size(); ++i) {
     if (hooked.ticks < gaps_[i].begin || hooked.ticks > gaps_[i].end) continue;
@@ -163,24 +163,24 @@ void ActivityJoin::AddOnlyHooks(const Hooked& hooked) {
   sum.bytes += hooked.bytes;
 }
 
-void ActivityJoin::AddOnlyCupti(const Told& told, const Waiting& waiting) {
-  const std::string library(ModuleName(stream_.Text(told.text)));
+void ActivityJoin::AddOnlyCupti(const Reported& reported, const Waiting& waiting) {
+  const std::string library(ModuleName(stream_.Text(reported.text)));
   // The hook saw this call and counts it in its own way. CUPTI, for example, reports each level of a mipmapped array.
   if (IsTracer(library)) return;
-  AddUnseen(told, waiting, library);
-  OnlyCupti& sum = only_cupti_[{library, told.memory, told.device}];
+  AddUnseen(reported, waiting, library);
+  OnlyCupti& sum = only_cupti_[{library, reported.memory, reported.device}];
   ++sum.allocations;
-  sum.bytes += told.bytes;
-  if (told.released_ticks != 0) return;
+  sum.bytes += reported.bytes;
+  if (reported.released_ticks != 0) return;
   ++sum.live_objects;
-  sum.live_bytes += told.bytes;
+  sum.live_bytes += reported.bytes;
 }
 
-void ActivityJoin::AddUnseen(const Told& told, const Waiting& waiting, const std::string& library) {
+void ActivityJoin::AddUnseen(const Reported& reported, const Waiting& waiting, const std::string& library) {
   UnseenMemory::Change change;
-  switch (told.memory) {
+  switch (reported.memory) {
     case kActivityDevice:
-      change.kind = told.of_pool ? schema::STREAM_ORDERED : schema::DEVICE;
+      change.kind = reported.of_pool ? schema::STREAM_ORDERED : schema::DEVICE;
       break;
     case kActivityManaged:
       change.kind = schema::MANAGED;
@@ -189,36 +189,36 @@ void ActivityJoin::AddUnseen(const Told& told, const Waiting& waiting, const std
       change.kind = schema::ARRAY;
       break;
     default:
-      return;  // the host's, or a module's, which its loading tells of
+      return;  // the host's, or a module's, which its loading reports
   }
-  if (told.device > kMaxDevice || told.address == 0 || told.bytes > kMaxBytes) return;
+  if (reported.device > kMaxDevice || reported.address == 0 || reported.bytes > kMaxBytes) return;
   // Nothing is given out twice: a hooked allocation of these bytes at this address and about this time is the same one.
   // Of arrays the two may count the bytes in other ways.
   const auto doubt = static_cast<uint64_t>(trace_.clock().ticks_per_second() * kDoubtS);
   for (const Hooked& hooked : waiting.hooked) {
-    if (told.memory == kActivityArray) return;
-    const bool after = hooked.ticks + doubt >= told.ticks;
-    const bool before = told.released_ticks == 0 || hooked.ticks <= told.released_ticks + doubt;
-    if (hooked.bytes == told.bytes && after && before) return;
+    if (reported.memory == kActivityArray) return;
+    const bool after = hooked.ticks + doubt >= reported.ticks;
+    const bool before = reported.released_ticks == 0 || hooked.ticks <= reported.released_ticks + doubt;
+    if (hooked.bytes == reported.bytes && after && before) return;
   }
   const auto [found, is_new] = libraries_.try_emplace(library, static_cast<uint32_t>(unseen_.libraries.size()));
   if (is_new) unseen_.libraries.push_back(library);
   change.library = found->second;
-  change.device = DeviceIndex(told.device);
-  change.address = told.address;
-  change.bytes = told.bytes;
-  change.ticks = told.ticks;
+  change.device = DeviceIndex(reported.device);
+  change.address = reported.address;
+  change.bytes = reported.bytes;
+  change.ticks = reported.ticks;
   change.ordinal = unseen_.changes.size();
   change.born = true;
   unseen_.changes.push_back(change);
-  if (told.released_ticks == 0) return;
-  change.ticks = std::max(told.released_ticks, told.ticks + 1);
+  if (reported.released_ticks == 0) return;
+  change.ticks = std::max(reported.released_ticks, reported.ticks + 1);
   change.born = false;
   unseen_.changes.push_back(change);
 }
 
 void ActivityJoin::FinishUnseen() {
-  uint64_t missed = 0;  // of kinds that CUPTI does tell of
+  uint64_t missed = 0;  // of kinds that CUPTI does report
   for (const auto& [kind, sum] : only_hooks_) {
     if (joined_ == 0 || joined_kinds_.count(kind) != 0) missed += sum.allocations;
   }
@@ -260,7 +260,7 @@ void ActivityJoin::Finish() {
   ReadUntil(UINT64_MAX);
   for (const auto& [key, waiting] : waiting_) {
     for (const Hooked& hooked : waiting.hooked) AddOnlyHooks(hooked);
-    for (const Told& told : waiting.told) AddOnlyCupti(told, waiting);
+    for (const Reported& reported : waiting.reported) AddOnlyCupti(reported, waiting);
   }
   waiting_.clear();
   FinishUnseen();

@@ -54,7 +54,7 @@ class ActivityJoin {
     uint64_t ticks, bytes;
     uint32_t kind;
   };
-  struct Told {
+  struct Reported {
     uint64_t address, bytes;
     uint32_t text, memory, device;
     bool of_pool;
@@ -64,17 +64,17 @@ class ActivityJoin {
   // Events and records of one address that were not joined yet, in order: usually one or none.
   struct Waiting {
     std::vector<Hooked> hooked;
-    std::vector<Told> told;
+    std::vector<Reported> reported;
   };
   static constexpr size_t kMostWaiting = 8;
 
   void OnAllocate(const StreamEvent& event);
   void ReadUntil(uint64_t ticks);
-  void Tell(const ActivityRecord& record, uint64_t ticks);
-  void Join(const Hooked& hooked, const Told& told);
+  void AddRecord(const ActivityRecord& record, uint64_t ticks);
+  void Join(const Hooked& hooked, const Reported& reported);
   void AddOnlyHooks(const Hooked& hooked);
-  void AddOnlyCupti(const Told& told, const Waiting& waiting);
-  void AddUnseen(const Told& told, const Waiting& waiting, const std::string& library);
+  void AddOnlyCupti(const Reported& reported, const Waiting& waiting);
+  void AddUnseen(const Reported& reported, const Waiting& waiting, const std::string& library);
   void Finish();
   void FinishUnseen();
 

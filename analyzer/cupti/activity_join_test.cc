@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/cupti/recorded_activities.h"
+#include "analyzer/cupti/testing/recorded_activities.h"
 #include "analyzer/ledger/ledger.h"
 #include "proto/frame.h"
 

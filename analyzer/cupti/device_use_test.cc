@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/cupti/recorded_activities.h"
+#include "analyzer/cupti/testing/recorded_activities.h"
 
 namespace vramtrack {
 namespace {

@@ -16,7 +16,7 @@
 #include "analyzer/model/process_findings.h"
 #include "analyzer/render/json/json.h"
 #include "analyzer/render/text/diff_text.h"
-#include "proto/trace_builder.h"
+#include "proto/testing/trace_builder.h"
 
 namespace vramtrack {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/attribution/library.h"
+#include "analyzer/base/affix.h"
 #include "analyzer/diff/assignment.h"
-#include "analyzer/symbols/affix.h"
 
 namespace vramtrack {
 namespace {

@@ -11,8 +11,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "analyzer/export/exporter.h"
-#include "proto/job_builder.h"
-#include "proto/random_trace.h"
+#include "proto/testing/job_builder.h"
+#include "proto/testing/random_trace.h"
 
 namespace vramtrack {
 namespace {

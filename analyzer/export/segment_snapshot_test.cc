@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "analyzer/export/exported_process.h"
-#include "proto/job_builder.h"
+#include "proto/testing/job_builder.h"
 
 namespace vramtrack {
 namespace {

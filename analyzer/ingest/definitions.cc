@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "analyzer/ingest/python_definitions.h"
-#include "proto/pbf_reader.h"
+#include "absl/strings/escaping.h"
+#include "proto/read_message.h"
 #include "proto/schema_constants.h"
 
 namespace vramtrack {
@@ -16,21 +16,7 @@ void ReadThread(pbf_reader in, std::map<uint32_t, TracedThread>* threads) {
   namespace f = schema::thread_field;
   uint32_t index = 0;
   TracedThread thread;
-  while (in.next()) {
-    switch (in.tag()) {
-      case f::index:
-        index = in.get_uint32();
-        break;
-      case f::tid:
-        thread.tid = in.get_uint32();
-        break;
-      case f::name:
-        thread.name = in.get_string();
-        break;
-      default:
-        in.skip();
-    }
-  }
+  ReadMessage(in, Field(f::index, &index), Field(f::tid, &thread.tid), Field(f::name, &thread.name));
   (*threads)[index] = std::move(thread);
 }
 
@@ -38,109 +24,37 @@ void ReadModule(pbf_reader in, LoadedModules* modules) {
   namespace f = schema::module_field;
   TracedModule module;
   std::vector<uint64_t> starts, ends;
-  const auto read_fixed = [&in](std::vector<uint64_t>* to) {
-    if (in.wire_type() != protozero::pbf_wire_type::length_delimited) {
-      to->push_back(in.get_fixed64());  // one by one is as good as packed
-      return;
-    }
-    for (const uint64_t value : in.get_packed_fixed64()) to->push_back(value);
-  };
-  while (in.next()) {
-    switch (in.tag()) {
-      case f::id:
-        module.id = in.get_uint32();
-        break;
-      case f::first_epoch:
-        module.first_epoch = in.get_uint32();
-        break;
-      case f::path:
-        module.path = in.get_string();
-        break;
-      case f::build_id:
-        module.build_id = in.get_bytes();
-        break;
-      case f::text_hash:
-        module.text_hash = in.get_fixed64();
-        break;
-      case f::file_bytes:
-        module.file_bytes = in.get_uint64();
-        break;
-      case f::modified_ns:
-        module.modified_ns = in.get_uint64();
-        break;
-      case f::load_bias:
-        module.load_bias = in.get_fixed64();
-        break;
-      case f::start:
-        read_fixed(&starts);
-        break;
-      case f::end:
-        read_fixed(&ends);
-        break;
-      default:
-        in.skip();
-    }
-  }
+  ReadMessage(in, Field(f::id, &module.id), Field(f::first_epoch, &module.first_epoch), Field(f::path, &module.path),
+              Field(f::build_id, &module.build_id), FixedField(f::text_hash, &module.text_hash),
+              Field(f::file_bytes, &module.file_bytes), Field(f::modified_ns, &module.modified_ns),
+              FixedField(f::load_bias, &module.load_bias), FixedField(f::start, &starts), FixedField(f::end, &ends));
   for (size_t i = 0; i < starts.size() && i < ends.size(); ++i) module.ranges.push_back({starts[i], ends[i]});
   modules->Add(std::move(module));
 }
 
 void ReadModuleGone(pbf_reader in, LoadedModules* modules) {
   uint32_t id = 0, epoch = 0;
-  while (in.next()) {
-    switch (in.tag()) {
-      case schema::moduleGone_field::id:
-        id = in.get_uint32();
-        break;
-      case schema::moduleGone_field::epoch:
-        epoch = in.get_uint32();
-        break;
-      default:
-        in.skip();
-    }
-  }
+  ReadMessage(in, Field(schema::moduleGone_field::id, &id), Field(schema::moduleGone_field::epoch, &epoch));
   modules->SetGone(id, epoch);
 }
 
 // Empty if there is none.
-std::string UuidText(const std::string& bytes) {
+std::string UuidText(std::string_view bytes) {
   constexpr size_t kBytes = 16;
-  constexpr char kDigits[] = "0123456789abcdef";
   if (bytes.size() != kBytes || bytes.find_first_not_of('\0') == std::string::npos) return "";
-  std::string text = "GPU-";
-  for (size_t i = 0; i < kBytes; ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    const auto byte = static_cast<unsigned char>(bytes[i]);
-    text += {kDigits[byte >> 4], kDigits[byte & 15]};
-  }
-  return text;
+  std::string text = absl::BytesToHexString({bytes.data(), bytes.size()});
+  for (const size_t digits : {20, 16, 12, 8}) text.insert(digits, "-");
+  return "GPU-" + text;
 }
 
 void ReadDevice(pbf_reader in, std::map<uint32_t, TracedDevice>* devices) {
   namespace f = schema::device_field;
   uint32_t index = 0;
   TracedDevice device;
-  while (in.next()) {
-    switch (in.tag()) {
-      case f::index:
-        index = in.get_uint32();
-        break;
-      case f::name:
-        device.name = in.get_string();
-        break;
-      case f::total_bytes:
-        device.total_bytes = in.get_fixed64();
-        break;
-      case f::uuid:
-        device.uuid = UuidText(in.get_bytes());
-        break;
-      case f::integrated:
-        device.integrated = in.get_bool();
-        break;
-      default:
-        in.skip();
-    }
-  }
+  ReadMessage(in, Field(f::index, &index), Field(f::name, &device.name),
+              FixedField(f::total_bytes, &device.total_bytes), Field(f::uuid, &device.uuid),
+              Field(f::integrated, &device.integrated));
+  device.uuid = UuidText(device.uuid);
   // Name and size may come from different calls of the program.
   TracedDevice& known = (*devices)[index];
   if (!device.uuid.empty()) known.uuid = std::move(device.uuid);
@@ -152,36 +66,18 @@ void ReadDevice(pbf_reader in, std::map<uint32_t, TracedDevice>* devices) {
 // `before`: the frames of the stack defined just before in this message; they become those of this one.
 void ReadStack(pbf_reader in, std::vector<uint64_t>* before, uint64_t* frames_left, TracedStacks* stacks) {
   namespace f = schema::stack_field;
-  uint32_t id = 0, module_epoch = 0;
-  uint64_t shared_outer = 0;
+  uint32_t id = 0, module_epoch = 0, shared_outer = 0;
   bool truncated = false;
   std::vector<uint64_t> frames;
-  while (in.next()) {
-    switch (in.tag()) {
-      case f::id:
-        id = in.get_uint32();
-        break;
-      case f::module_epoch:
-        module_epoch = in.get_uint32();
-        break;
-      case f::truncated:
-        truncated = in.get_bool();
-        break;
-      case f::shared_outer:
-        shared_outer = in.get_uint32();
-        break;
-      case f::frames: {
-        uint64_t address = 0;
-        for (const int64_t delta : in.get_packed_sint64()) {
-          address += static_cast<uint64_t>(delta);
-          frames.push_back(address);
-        }
-        break;
-      }
-      default:
-        in.skip();
+  const auto read_frames = [&frames](pbf_reader& packed) {
+    uint64_t address = 0;
+    for (const int64_t delta : packed.get_packed_sint64()) {
+      address += static_cast<uint64_t>(delta);
+      frames.push_back(address);
     }
-  }
+  };
+  ReadMessage(in, Field(f::id, &id), Field(f::module_epoch, &module_epoch), Field(f::truncated, &truncated),
+              Field(f::shared_outer, &shared_outer), Field(f::frames, read_frames));
   if (shared_outer > before->size()) throw protozero::invalid_length_exception();
   if (frames.size() + shared_outer > *frames_left) throw protozero::invalid_length_exception();
   *frames_left -= frames.size() + shared_outer;
@@ -190,62 +86,80 @@ void ReadStack(pbf_reader in, std::vector<uint64_t>* before, uint64_t* frames_le
   *before = std::move(frames);
 }
 
+void ReadCode(pbf_reader in, TracedCodes* codes) {
+  namespace f = schema::code_field;
+  uint32_t id = 0;
+  TracedCode code;
+  // A message of these two fields alone adds to the lines of a code object.
+  bool more_lines_only = true;
+  const auto add_lines = [&code](pbf_reader& bytes) { code.lines += bytes.get_bytes(); };
+  while (in.next()) {
+    if (ReadAny(in, Field(f::id, &id), Field(f::lines, add_lines))) continue;
+    more_lines_only = false;
+    uint32_t table = 0;
+    if (!ReadAny(in, Field(f::name, &code.name), Field(f::file, &code.file), Field(f::first_line, &code.first_line),
+                 Field(f::table, &table))) {
+      in.skip();
+    } else if (table != 0 && table <= schema::LINES_LOCATIONS) {
+      code.table = static_cast<schema::LineTable>(table);
+    }
+  }
+  if (more_lines_only) {
+    codes->Append(id, code.lines);
+  } else {
+    codes->Define(id, std::move(code));
+  }
+}
+
+void ReadPythonStack(pbf_reader in, TracedStacks* stacks) {
+  namespace f = schema::pythonStack_field;
+  uint32_t id = 0;
+  bool truncated = false;
+  std::vector<uint32_t> codes, instructions;
+  ReadMessage(in, Field(f::id, &id), Field(f::truncated, &truncated), Field(f::code, &codes),
+              Field(f::instruction, &instructions));
+  if (codes.size() != instructions.size()) throw protozero::invalid_length_exception();
+  stacks->DefinePython(id, codes, instructions, truncated);
+}
+
+void ReadJoinedStack(pbf_reader in, TracedStacks* stacks) {
+  namespace f = schema::joinedStack_field;
+  uint32_t id = 0, native = 0, python = 0, forward = 0, node = 0;
+  ReadMessage(in, Field(f::id, &id), Field(f::native, &native), Field(f::python, &python), Field(f::forward, &forward),
+              Field(f::node, &node));
+  if (node > schema::NODE_ACCUMULATE) node = schema::NODE_FUNCTION;  // a newer recorder's kind of node
+  stacks->DefineJoined(id, native, python, forward, static_cast<schema::GraphNode>(node));
+}
+
+// Of a name in a domain, adds the ids of both to `*domains`.
+void ReadName(pbf_reader in, std::map<uint32_t, std::string>* names, std::map<uint32_t, uint32_t>* domains) {
+  namespace f = schema::name_field;
+  uint32_t id = 0, domain = 0;
+  std::string text;
+  ReadMessage(in, Field(f::id, &id), Field(f::text, &text), Field(f::domain, &domain));
+  if (domain != 0) domains->emplace(id, domain);
+  names->emplace(id, std::move(text));
+}
+
 void ReadVersion(pbf_reader in, std::map<std::string, uint32_t>* versions) {
   std::string of;
   uint32_t number = 0;
-  while (in.next()) {
-    switch (in.tag()) {
-      case schema::version_field::of:
-        of = in.get_string();
-        break;
-      case schema::version_field::number:
-        number = in.get_uint32();
-        break;
-      default:
-        in.skip();
-    }
-  }
+  ReadMessage(in, Field(schema::version_field::of, &of), Field(schema::version_field::number, &number));
   (*versions)[of] = number;
 }
 
 void ReadUnseen(pbf_reader in, std::map<std::string, uint32_t>* unseen) {
   std::string library;
   uint32_t reason = 0;
-  while (in.next()) {
-    switch (in.tag()) {
-      case schema::unseen_field::library:
-        library = in.get_string();
-        break;
-      case schema::unseen_field::reason:
-        reason = in.get_uint32();
-        break;
-      default:
-        in.skip();
-    }
-  }
+  ReadMessage(in, Field(schema::unseen_field::library, &library), Field(schema::unseen_field::reason, &reason));
   (*unseen)[library] = reason;
 }
 
 void ReadAllocator(pbf_reader in, std::vector<TracedAllocator>* allocators) {
+  namespace f = schema::allocator_field;
   TracedAllocator allocator;
-  while (in.next()) {
-    switch (in.tag()) {
-      case schema::allocator_field::framework:
-        allocator.framework = in.get_string();
-        break;
-      case schema::allocator_field::name:
-        allocator.name = in.get_string();
-        break;
-      case schema::allocator_field::device:
-        allocator.device = in.get_uint32();
-        break;
-      case schema::allocator_field::by_handle:
-        allocator.by_handle = in.get_bool();
-        break;
-      default:
-        in.skip();
-    }
-  }
+  ReadMessage(in, Field(f::framework, &allocator.framework), Field(f::name, &allocator.name),
+              Field(f::device, &allocator.device), Field(f::by_handle, &allocator.by_handle));
   for (const TracedAllocator& known : *allocators) {
     if (known.framework == allocator.framework && known.name == allocator.name && known.device == allocator.device) {
       return;
@@ -254,24 +168,19 @@ void ReadAllocator(pbf_reader in, std::vector<TracedAllocator>* allocators) {
   allocators->push_back(std::move(allocator));
 }
 
-void ReadHostReading(pbf_reader in, std::vector<HostReading>* readings) {
+HostReading ReadHostReading(pbf_reader in) {
+  namespace f = schema::hostReading_field;
   HostReading reading;
-  while (in.next()) {
-    switch (in.tag()) {
-      case schema::hostReading_field::time:
-        reading.time = in.get_uint64();
-        break;
-      case schema::hostReading_field::resident:
-        reading.resident = in.get_uint64();
-        break;
-      case schema::hostReading_field::shared:
-        reading.shared = in.get_uint64();
-        break;
-      default:
-        in.skip();
-    }
-  }
-  readings->push_back(reading);
+  ReadMessage(in, Field(f::time, &reading.time), Field(f::resident, &reading.resident),
+              Field(f::shared, &reading.shared));
+  return reading;
+}
+
+std::pair<std::string, std::string> ReadVariable(pbf_reader in) {
+  std::pair<std::string, std::string> variable;
+  ReadMessage(in, Field(schema::variable_field::name, &variable.first),
+              Field(schema::variable_field::value, &variable.second));
+  return variable;
 }
 
 // libtorch_cuda.so, in some versions in parts: libtorch_cuda_cpp.so.
@@ -283,68 +192,21 @@ bool IsTorchCuda(std::string_view path) {
 }  // namespace
 
 void ReadProcess(std::string_view encoded, TracedProcess* process) {
-  pbf_reader in(encoded.data(), encoded.size());
   namespace f = schema::process_field;
   process->command.clear();
   process->environment.clear();
   process->rank = 0;  // proto3 leaves out a zero
-  while (in.next()) {
-    switch (in.tag()) {
-      case f::pid:
-        process->pid = in.get_uint32();
-        break;
-      case f::parent_pid:
-        process->parent_pid = in.get_uint32();
-        break;
-      case f::command:
-        process->command.push_back(in.get_string());
-        break;
-      case f::executable:
-        process->executable = in.get_string();
-        break;
-      case f::host:
-        process->host = in.get_string();
-        break;
-      case f::working_directory:
-        process->working_directory = in.get_string();
-        break;
-      case f::environment: {
-        pbf_reader variable = in.get_message();
-        std::pair<std::string, std::string> pair;
-        while (variable.next()) {
-          switch (variable.tag()) {
-            case schema::variable_field::name:
-              pair.first = variable.get_string();
-              break;
-            case schema::variable_field::value:
-              pair.second = variable.get_string();
-              break;
-            default:
-              variable.skip();
-          }
-        }
-        process->environment.push_back(std::move(pair));
-        break;
-      }
-      case f::rank:
-        process->rank = in.get_sint32();
-        break;
-      case f::tracer_version:
-        process->tracer_version = in.get_string();
-        break;
-      case f::driver_version:
-        process->driver_version = in.get_string();
-        break;
-      case f::run_id:
-        process->run_id = in.get_string();
-        break;
-      case f::joined_after_ms:
-        process->joined_after_s = static_cast<double>(in.get_uint64()) / 1000;
-        break;
-      default:
-        in.skip();
-    }
-  }
+  const auto read_rank = [process](pbf_reader& in) { process->rank = in.get_sint32(); };
+  const auto read_age = [process](pbf_reader& in) {
+    process->joined_after_s = static_cast<double>(in.get_uint64()) / 1000;
+  };
+  ReadMessage(pbf_reader(encoded.data(), encoded.size()), Field(f::pid, &process->pid),
+              Field(f::parent_pid, &process->parent_pid), Field(f::command, &process->command),
+              Field(f::executable, &process->executable), Field(f::host, &process->host),
+              Field(f::working_directory, &process->working_directory),
+              RowField(f::environment, &process->environment, ReadVariable), Field(f::rank, read_rank),
+              Field(f::tracer_version, &process->tracer_version), Field(f::driver_version, &process->driver_version),
+              Field(f::run_id, &process->run_id), Field(f::joined_after_ms, read_age));
   if (*process->rank < 0) process->rank.reset();
 }
 
@@ -360,55 +222,20 @@ bool Definitions::Add(std::string_view encoded) {
   std::vector<uint64_t> frames;
   frames_left_ += kMaxFramesPerByte * encoded.size();
   try {
-    pbf_reader in(encoded.data(), encoded.size());
-    while (in.next()) {
-      switch (in.tag()) {
-        case f::process:
-          ReadProcess(in.get_string(), &process);
-          break;
-        case f::threads:
-          ReadThread(in.get_message(), &threads);
-          break;
-        case f::modules:
-          ReadModule(in.get_message(), &modules);
-          break;
-        case f::modules_gone:
-          ReadModuleGone(in.get_message(), &modules);
-          break;
-        case f::devices:
-          ReadDevice(in.get_message(), &devices);
-          break;
-        case f::stacks:
-          ReadStack(in.get_message(), &frames, &frames_left_, &stacks);
-          break;
-        case f::versions:
-          ReadVersion(in.get_message(), &process.versions);
-          break;
-        case f::unseen:
-          ReadUnseen(in.get_message(), &process.unseen);
-          break;
-        case f::codes:
-          ReadCode(in.get_message(), &codes);
-          break;
-        case f::python_stacks:
-          ReadPythonStack(in.get_message(), &stacks);
-          break;
-        case f::joined_stacks:
-          ReadJoinedStack(in.get_message(), &stacks);
-          break;
-        case f::allocators:
-          ReadAllocator(in.get_message(), &allocators);
-          break;
-        case f::host_readings:
-          ReadHostReading(in.get_message(), &host_readings);
-          break;
-        case f::names:
-          ReadName(in.get_message(), &names, &domains);
-          break;
-        default:
-          in.skip();
-      }
-    }
+    // A field that is a message, which `read` adds to `to`.
+    const auto field = [](uint32_t number, auto read, auto*... to) {
+      return Field(number, [=](pbf_reader& in) { read(in.get_message(), to...); });
+    };
+    ReadMessage(pbf_reader(encoded.data(), encoded.size()),
+                Field(f::process, [this](pbf_reader& in) { ReadProcess(in.get_string(), &process); }),
+                field(f::threads, ReadThread, &threads), field(f::modules, ReadModule, &modules),
+                field(f::modules_gone, ReadModuleGone, &modules), field(f::devices, ReadDevice, &devices),
+                field(f::stacks, ReadStack, &frames, &frames_left_, &stacks),
+                field(f::versions, ReadVersion, &process.versions), field(f::unseen, ReadUnseen, &process.unseen),
+                field(f::codes, ReadCode, &codes), field(f::python_stacks, ReadPythonStack, &stacks),
+                field(f::joined_stacks, ReadJoinedStack, &stacks), field(f::allocators, ReadAllocator, &allocators),
+                RowField(f::host_readings, &host_readings, ReadHostReading),
+                field(f::names, ReadName, &names, &domains));
   } catch (const protozero::exception&) {
     return false;
   }

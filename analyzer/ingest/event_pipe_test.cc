@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analyzer/ingest/testing/fuzz_file.h"
-#include "proto/random_trace.h"
+#include "proto/testing/random_trace.h"
 
 namespace vramtrack {
 namespace {

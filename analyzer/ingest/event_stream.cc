@@ -327,106 +327,84 @@ size_t EventStream::Read(StreamEvent* events, size_t most) {
   return count;
 }
 
-bool EventStream::Next(StreamEvent* event) {
-  for (;;) {
-    uint32_t slot;
-    const bool ahead = !forced_.empty();
-    if (__builtin_expect(ahead, 0)) {
-      const Forced& forced = forced_.back();
-      slot = forced.slot;
-      if (slot == past_slot()) {
-        if (past_->live_delivered() > forced.ordinal || !past_->Ready()) {
-          forced_.pop_back();
-          continue;
-        }
-      } else {
-        Cursor& cursor = cursors_[slot];
-        if (cursor.next_ordinal > forced.ordinal || !Ready(&cursor) || cursor.next_ordinal > forced.ordinal) {
-          forced_.pop_back();
-          continue;
-        }
-      }
-    } else {
-      if (heap_.empty()) {
-        NoteEnd();
-        return false;
-      }
-      slot = heap_[0].slot;
-      if (__builtin_expect(slot == past_slot(), 0)) {
-        if (!past_->Ready()) {
-          PopTop();
-          continue;
-        }
-        if (heap_[0].time != past_->time()) {
-          heap_[0].time = past_->time();
-          SiftTop();
-          continue;
-        }
-      } else {
-        Cursor& cursor = cursors_[slot];
-        if (__builtin_expect(heap_[0].time != cursor.time, 0)) {  // it had gone ahead
-          heap_[0].time = cursor.time;
-          SiftTop();
-          continue;
-        }
-        if (!Ready(&cursor)) {
-          PopTop();
-          continue;
-        }
-        if (__builtin_expect(heap_[0].time != cursor.time, 0)) continue;
-      }
-      if (__builtin_expect(heap_[0].time > trace_.read_until(), 0)) {
-        NoteEnd();
-        return false;
-      }
-    }
+uint64_t EventStream::TimeOf(uint32_t slot) const { return slot == past_slot() ? past_->time() : cursors_[slot].time; }
 
-    if (__builtin_expect(slot == past_slot(), 0)) {
-      const StreamEvent& next = past_->front();
-      bool unknown = next.operation == schema::FREE && next.owner.is_none();
-      if (next.operation == schema::FREE && !unknown && MustWait(slot, next.owner.value(), next.ordinal, &unknown))
-        continue;
-      if (unknown && trace_.running()) {
-        past_->Pop();
-        continue;
-      }
-      *event = next;
-      past_->Pop();
-      if (unknown) {
-        event->operation = schema::FREE_UNKNOWN;
-        event->owner = event->slot;
-      }
-      return true;
-    }
+bool EventStream::HasNext(uint32_t slot) { return slot == past_slot() ? past_->Ready() : Ready(&cursors_[slot]); }
 
-    Cursor& cursor = cursors_[slot];
-    OpenBlock& open = *cursor.open;
-    const DecodedEvent& next = open.event;
-    const auto row = static_cast<size_t>(next.shape - open.decoder.shapes().data());
-    uint32_t operation = next.shape->operation, owner = slot;
-    if (operation == schema::FREE) {
-      owner = open.owners[row];
-      bool unknown = owner == kNoSlot;
-      if (!unknown &&
-          __builtin_expect(next.ordinal >= cursors_[owner].next_ordinal || next.ordinal < cursors_[owner].past_ordinals,
-                           0) &&
-          MustWait(slot, owner, next.ordinal, &unknown)) {
-        continue;
-      }
-      const bool too_late = !unknown && __builtin_expect(next.ordinal < cursors_[owner].past_ordinals, 0) &&
-                            past_ != nullptr && past_->EndedByReset(ThreadSlot(owner), next.ordinal, next.time);
-      if (too_late || (unknown && trace_.running())) {  // of an allocation that the journals' copies do not have yet
-        Consume(&cursor, ahead);
-        continue;
-      }
-      if (unknown) operation = schema::FREE_UNKNOWN;
-    } else if (operation == schema::ALLOCATE) {
-      cursor.next_ordinal = next.ordinal + 1;
-    }
-    Deliver(cursor, slot, owner, operation, row, event);
-    Consume(&cursor, ahead);
-    return true;
+bool EventStream::HasDelivered(const Forced& forced) const {
+  return (forced.slot == past_slot() ? past_->live_delivered() : cursors_[forced.slot].next_ordinal) > forced.ordinal;
+}
+
+bool EventStream::FindTurn(uint32_t* slot) {
+  for (; !forced_.empty(); forced_.pop_back()) {
+    *slot = forced_.back().slot;
+    // Opening a block may show that the allocation is lost.
+    if (!HasDelivered(forced_.back()) && HasNext(*slot) && !HasDelivered(forced_.back())) return true;
   }
+  while (!heap_.empty()) {
+    *slot = heap_[0].slot;
+    if (const uint64_t time = TimeOf(*slot); __builtin_expect(heap_[0].time != time, 0)) {  // it had gone ahead
+      heap_[0].time = time;
+      SiftTop();
+    } else if (!HasNext(*slot)) {
+      PopTop();
+    } else if (__builtin_expect(heap_[0].time == TimeOf(*slot), 1)) {
+      return heap_[0].time <= trace_.read_until();
+    }
+  }
+  return false;
+}
+
+bool EventStream::DeliverPast(StreamEvent* event) {
+  const StreamEvent& next = past_->front();
+  bool unknown = next.operation == schema::FREE && next.owner.is_none();
+  if (next.operation == schema::FREE && !unknown && MustWait(past_slot(), next.owner.value(), next.ordinal, &unknown)) {
+    return false;
+  }
+  *event = next;
+  past_->Pop();
+  if (!unknown) return true;
+  event->operation = schema::FREE_UNKNOWN;
+  event->owner = event->slot;
+  return !trace_.running();
+}
+
+bool EventStream::DeliverNext(uint32_t slot, StreamEvent* event) {
+  const bool ahead = !forced_.empty();
+  Cursor& cursor = cursors_[slot];
+  OpenBlock& open = *cursor.open;
+  const DecodedEvent& next = open.event;
+  const auto row = static_cast<size_t>(next.shape - open.decoder.shapes().data());
+  uint32_t operation = next.shape->operation, owner = slot;
+  if (operation == schema::FREE) {
+    owner = open.owners[row];
+    bool unknown = owner == kNoSlot;
+    const auto is_past = [&] { return next.ordinal < cursors_[owner].past_ordinals; };
+    if (!unknown && __builtin_expect(next.ordinal >= cursors_[owner].next_ordinal || is_past(), 0) &&
+        MustWait(slot, owner, next.ordinal, &unknown)) {
+      return false;
+    }
+    const bool too_late = !unknown && __builtin_expect(is_past(), 0) && past_ != nullptr &&
+                          past_->EndedByReset(ThreadSlot(owner), next.ordinal, next.time);
+    if (too_late || (unknown && trace_.running())) {  // of an allocation that the journals' copies do not have yet
+      Consume(&cursor, ahead);
+      return false;
+    }
+    if (unknown) operation = schema::FREE_UNKNOWN;
+  } else if (operation == schema::ALLOCATE) {
+    cursor.next_ordinal = next.ordinal + 1;
+  }
+  Deliver(cursor, slot, owner, operation, row, event);
+  Consume(&cursor, ahead);
+  return true;
+}
+
+bool EventStream::Next(StreamEvent* event) {
+  for (uint32_t slot; FindTurn(&slot);) {
+    if (__builtin_expect(slot == past_slot(), 0) ? DeliverPast(event) : DeliverNext(slot, event)) return true;
+  }
+  NoteEnd();
+  return false;
 }
 
 }  // namespace vramtrack

@@ -95,6 +95,14 @@ class EventStream {
     uint64_t ordinal;
   };
 
+  // Finds the thread, or the past, that delivers next, and makes its next event ready. Returns false at the end.
+  bool FindTurn(uint32_t* slot);
+  uint64_t TimeOf(uint32_t slot) const;
+  bool HasNext(uint32_t slot);
+  bool HasDelivered(const Forced& forced) const;
+  // Deliver the next event of the past, or of a thread. Return false if it must wait or is left out.
+  bool DeliverPast(StreamEvent* event);
+  bool DeliverNext(uint32_t slot, StreamEvent* event);
   // Stores events of the thread whose turn it is, as long as it is and nothing unusual happens. May store none.
   size_t ReadRun(StreamEvent* events, size_t most);
   void Deliver(const Cursor& cursor, uint32_t slot, uint32_t owner, uint32_t operation, size_t row, StreamEvent* event);

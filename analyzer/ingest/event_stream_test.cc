@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "proto/trace_builder.h"
+#include "proto/testing/trace_builder.h"
 
 namespace vramtrack {
 namespace {

@@ -17,6 +17,13 @@ uint64_t PlaceIn(uint64_t begin, uint64_t end, uint64_t i, uint64_t n) {
   return begin + (end - begin) / (2 * n) * (2 * i + 1);
 }
 
+// The i-th of n values that are evenly spread from `first` to `last`.
+uint64_t Between(uint64_t first, uint64_t last, uint64_t i, uint64_t n) {
+  const uint64_t span = last > first ? last - first : 0;
+  if (i + 1 == n) return first + span;
+  return first + static_cast<uint64_t>(static_cast<double>(i) / static_cast<double>(n - 1) * static_cast<double>(span));
+}
+
 }  // namespace
 
 PastEvents::PastEvents(const Trace& trace, const std::vector<bool>& undone)
@@ -79,62 +86,58 @@ void PastEvents::SortLive() {
   }
 }
 
+void PastEvents::AddSingle(uint32_t shape, uint64_t time, ThreadSlot slot, uint64_t first, uint64_t second) {
+  StreamEvent event = EventOf(shape, time, slot.is_none() ? kFirstSlot : slot);
+  event.value[0] = first;
+  event.value[1] = second;
+  singles_.push_back(event);
+}
+
 void PastEvents::AddSingles(const std::vector<bool>& undone) {
   for (const Checkpoint::Memory& memory : past_.memory) {
-    StreamEvent event = EventOf(AddShape(schema::MEMORY_INFO, 0, memory.device, 0, 0, 0), memory.time, kFirstSlot);
-    event.value[0] = memory.free;
-    event.value[1] = memory.total;
-    singles_.push_back(event);
+    AddSingle(AddShape(schema::MEMORY_INFO, 0, memory.device, 0, 0, 0), memory.time, kFirstSlot, memory.free,
+              memory.total);
   }
   for (const Checkpoint::FrameworkMemory& memory : past_.framework_memory) {
-    StreamEvent event = EventOf(AddShape(schema::FRAMEWORK_MEMORY, 0, memory.device, 0, 0, 0), memory.time, kFirstSlot);
-    event.value[0] = memory.given_out;
-    event.value[1] = memory.reserved;
-    singles_.push_back(event);
+    AddSingle(AddShape(schema::FRAMEWORK_MEMORY, 0, memory.device, 0, 0, 0), memory.time, kFirstSlot, memory.given_out,
+              memory.reserved);
   }
   for (const Checkpoint::Failure& failure : past_.kept_failures) {
-    const uint32_t shape = AddShape(schema::FAIL, failure.kind, failure.device, failure.stack, failure.bytes, 0);
-    const ThreadSlot slot = trace_.SlotOf(failure.thread);
-    StreamEvent event = EventOf(shape, failure.time, slot.is_none() ? kFirstSlot : slot);
-    event.value[0] = failure.error;
-    singles_.push_back(event);
+    AddSingle(AddShape(schema::FAIL, failure.kind, failure.device, failure.stack, failure.bytes, 0), failure.time,
+              trace_.SlotOf(failure.thread), failure.error);
   }
   for (const Checkpoint::Setting& setting : past_.settings) {
     if (setting.operation != schema::TRIM && setting.operation != schema::LIMIT) continue;
-    const uint32_t shape = AddShape(setting.operation, setting.kind, setting.device, setting.stack, 0, 0);
-    const ThreadSlot slot = trace_.SlotOf(setting.thread);
-    StreamEvent event = EventOf(shape, setting.time, slot.is_none() ? kFirstSlot : slot);
-    event.value[0] = setting.first;
-    event.value[1] = setting.second;
-    singles_.push_back(event);
+    AddSingle(AddShape(setting.operation, setting.kind, setting.device, setting.stack, 0, 0), setting.time,
+              trace_.SlotOf(setting.thread), setting.first, setting.second);
   }
   for (const Checkpoint::Reset& reset : past_.resets) {
     latest_reset_ = std::max(latest_reset_, reset.time);
-    singles_.push_back(EventOf(AddShape(schema::DEVICE_RESET, 0, reset.device, 0, 0, 0), reset.time, kFirstSlot));
+    AddSingle(AddShape(schema::DEVICE_RESET, 0, reset.device, 0, 0, 0), reset.time, kFirstSlot);
   }
   for (size_t i = 0; i < past_.early_frees.size(); ++i) {
-    const Checkpoint::EarlyFree& free = past_.early_frees[i];
-    if (i < undone.size() && undone[i]) continue;
-    const ThreadSlot slot = free.last_of == 0 ? kFirstSlot : trace_.SlotOf(free.last_of - 1);
-    const ThreadSlot owner = trace_.SlotOf(free.thread);
-    const bool of_past = !owner.is_none() && free.ordinal < trace_.threads()[owner].past_allocations;
-    if (of_past && EndedByReset(owner, free.ordinal, free.time)) continue;
-    uint64_t time = free.time;
-    Checkpoint::Site site = {};  // not known while its allocation is not
-    const auto rank = live_ranks_.find({owner, free.ordinal});
-    if (rank != live_ranks_.end()) {
-      const Checkpoint::Live& live = past_.live[live_order_[rank->second]];
-      time = std::max(time, live.time);
-      site = past_.sites[past_.shapes[live.shape].site];
-    }
-    StreamEvent event = EventOf(AddShape(schema::FREE, site.kind, site.device, free.thread, 0, 0), time,
-                                slot.is_none() ? kFirstSlot : slot);
-    event.owner = owner;
-    event.ordinal = free.ordinal;
-    singles_.push_back(event);
+    if (i >= undone.size() || !undone[i]) AddEarlyFree(past_.early_frees[i]);
   }
   std::stable_sort(singles_.begin(), singles_.end(),
                    [](const StreamEvent& a, const StreamEvent& b) { return a.time < b.time; });
+}
+
+void PastEvents::AddEarlyFree(const Checkpoint::EarlyFree& free) {
+  const ThreadSlot owner = trace_.SlotOf(free.thread);
+  const bool of_past = !owner.is_none() && free.ordinal < trace_.threads()[owner].past_allocations;
+  if (of_past && EndedByReset(owner, free.ordinal, free.time)) return;
+  uint64_t time = free.time;
+  Checkpoint::Site site = {};  // unknown while its allocation is
+  const auto rank = live_ranks_.find({owner, free.ordinal});
+  if (rank != live_ranks_.end()) {
+    const Checkpoint::Live& live = past_.live[live_order_[rank->second]];
+    time = std::max(time, live.time);
+    site = past_.sites[past_.shapes[live.shape].site];
+  }
+  AddSingle(AddShape(schema::FREE, site.kind, site.device, free.thread, 0, 0), time,
+            free.last_of == 0 ? kFirstSlot : trace_.SlotOf(free.last_of - 1));
+  singles_.back().owner = owner;
+  singles_.back().ordinal = free.ordinal;
 }
 
 uint32_t PastEvents::BinOf(uint64_t time) const {
@@ -152,25 +155,12 @@ PastEvents::Span PastEvents::SpanOf(uint32_t bin) const {
 void PastEvents::AddBirths(uint32_t index) {
   const Checkpoint::Fold& fold = past_.folds[index];
   Span span = SpanOf(fold.birth);
-  const bool dies_here = fold.death == fold.birth;
-  if (!dies_here) {
+  if (fold.death != fold.birth) {
     // Nobody became older than `age`, so those that saw the bin of their death were born late in this one.
     const uint64_t death = SpanOf(fold.death).begin;
     if (death > fold.age && death - fold.age > span.begin) span.begin = std::min(death - fold.age, span.end - 1);
   }
-  const uint64_t parts = std::min(fold.count, kSpread);
-  for (uint64_t i = 0; i < parts; ++i) {
-    StreamEvent event = EventOf(first_site_shape_ + 2 * fold.site, PlaceIn(span.begin, span.end, i, parts), kFirstSlot);
-    event.ordinal = dies_here ? 0 : 1 + index * kSpread + i;
-    event.value[0] = ShareOf(fold.count, i, parts);
-    event.value[1] = ShareOf(fold.bytes, i, parts);
-    event.value[2] = fold.age;
-    bin_events_.push_back(event);
-    if (!dies_here) continue;
-    event.operation = schema::FOLD_FREE;
-    event.shape = &shapes_[first_site_shape_ + 2 * fold.site + 1];
-    bin_events_.push_back(event);
-  }
+  AddFold(index, span, /*births=*/true);
 }
 
 void PastEvents::AddDeaths(uint32_t index) {
@@ -178,14 +168,25 @@ void PastEvents::AddDeaths(uint32_t index) {
   Span span = SpanOf(fold.death);
   const uint64_t youngest = SpanOf(fold.birth).end;
   if (youngest + fold.age < span.end) span.end = std::max(youngest + fold.age, span.begin + 1);
+  AddFold(index, span, /*births=*/false);
+}
+
+void PastEvents::AddFold(uint32_t index, Span span, bool births) {
+  const Checkpoint::Fold& fold = past_.folds[index];
+  const bool dies_here = fold.death == fold.birth;
+  const uint32_t birth_shape = first_site_shape_ + 2 * fold.site, death_shape = birth_shape + 1;
   const uint64_t parts = std::min(fold.count, kSpread);
   for (uint64_t i = 0; i < parts; ++i) {
     StreamEvent event =
-        EventOf(first_site_shape_ + 2 * fold.site + 1, PlaceIn(span.begin, span.end, i, parts), kFirstSlot);
-    event.ordinal = 1 + index * kSpread + i;
+        EventOf(births ? birth_shape : death_shape, PlaceIn(span.begin, span.end, i, parts), kFirstSlot);
+    event.ordinal = dies_here ? 0 : 1 + index * kSpread + i;
     event.value[0] = ShareOf(fold.count, i, parts);
     event.value[1] = ShareOf(fold.bytes, i, parts);
     event.value[2] = fold.age;
+    bin_events_.push_back(event);
+    if (!dies_here) continue;
+    event.operation = schema::FOLD_FREE;
+    event.shape = &shapes_[death_shape];
     bin_events_.push_back(event);
   }
 }
@@ -195,18 +196,14 @@ void PastEvents::AddSteps(const Checkpoint::Steps& steps) {
   if (slot.is_none()) return;
   const uint64_t count = std::min(steps.count, steps_left_);
   steps_left_ -= count;
-  const uint64_t span = steps.last_time > steps.first_time ? steps.last_time - steps.first_time : 0;
   const uint64_t numbers = steps.last_number > steps.first_number ? steps.last_number - steps.first_number : 0;
   for (uint64_t i = 0; i < count; ++i) {
-    const double share = count > 1 ? static_cast<double>(i) / static_cast<double>(count - 1) : 0;
     const bool last = i + 1 == count;
-    StreamEvent event = EventOf(step_shape_, 0, slot);
-    event.time =
-        last ? steps.first_time + span : steps.first_time + static_cast<uint64_t>(share * static_cast<double>(span));
+    StreamEvent event = EventOf(step_shape_, Between(steps.first_time, steps.last_time, i, count), slot);
     // Usually the job counts them one by one.
     event.value[0] = numbers == count - 1 ? steps.first_number + i
                      : last               ? steps.last_number
-                            : steps.first_number + static_cast<uint64_t>(share * static_cast<double>(numbers));
+                                          : Between(steps.first_number, steps.last_number, i, count);
     event.value[1] = last ? steps.last_value : 0;
     bin_events_.push_back(event);
   }
@@ -218,14 +215,10 @@ void PastEvents::AddMarks(uint32_t index) {
   if (slot.is_none()) return;
   const uint64_t count = std::min(marks.count, steps_left_);
   steps_left_ -= count;
-  const uint64_t span = marks.last_time > marks.first_time ? marks.last_time - marks.first_time : 0;
   for (uint64_t i = 0; i < count; ++i) {
-    const double share = count > 1 ? static_cast<double>(i) / static_cast<double>(count - 1) : 0;
-    StreamEvent event = EventOf(first_mark_shape_ + index, 0, slot);
-    const bool last = i + 1 == count;
-    event.time = marks.first_time + (last ? span : static_cast<uint64_t>(share * static_cast<double>(span)));
+    StreamEvent event = EventOf(first_mark_shape_ + index, Between(marks.first_time, marks.last_time, i, count), slot);
     event.value[0] = marks.name;
-    event.value[1] = last ? marks.last_number : marks.first_number;
+    event.value[1] = i + 1 == count ? marks.last_number : marks.first_number;
     bin_events_.push_back(event);
   }
 }

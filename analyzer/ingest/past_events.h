@@ -59,12 +59,15 @@ class PastEvents {
                     uint64_t stream);
   StreamEvent EventOf(uint32_t shape, uint64_t time, ThreadSlot slot);
   void AddSingles(const std::vector<bool>& undone);
+  void AddSingle(uint32_t shape, uint64_t time, ThreadSlot slot, uint64_t first = 0, uint64_t second = 0);
+  void AddEarlyFree(const Checkpoint::EarlyFree& free);
   void SortLive();
   Span SpanOf(uint32_t bin) const;
   uint32_t BinOf(uint64_t time) const;
   void FillBin(uint32_t bin);
   void AddBirths(uint32_t fold);
   void AddDeaths(uint32_t fold);
+  void AddFold(uint32_t fold, Span span, bool births);  // the events of either, evenly spread over `span`
   void AddSteps(const Checkpoint::Steps& steps);
   void AddMarks(uint32_t index);
 

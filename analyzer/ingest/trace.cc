@@ -18,7 +18,6 @@
 namespace vramtrack {
 namespace {
 
-constexpr uint64_t kReleaseBytes = 8u << 20;
 // Of reading a trace that changes.
 constexpr int kMostTries = 8;
 
@@ -123,13 +122,10 @@ absl::Status Trace::Load() {
   clock_ = TickClock(layout_.counters);
   LoadPast();
 
-  uint64_t released = 0;
+  ReleaseBehind behind(*this);
   for (const FrameRef& frame : layout_.blocks) {
     AddBlock(frame, false);
-    if (mapped && frame.offset - released >= kReleaseBytes) {
-      MappedFile::Release(bytes_.substr(released, frame.offset - released));
-      released = frame.offset;
-    }
+    behind.Passed(frame.offset);
   }
   DropEarlierGenerations();
   RecoverJournals();

@@ -9,7 +9,7 @@
 #include "analyzer/base/testing/test_folder.h"
 #include "analyzer/ingest/event_stream.h"
 #include "analyzer/ingest/trace_choice.h"
-#include "proto/random_trace.h"
+#include "proto/testing/random_trace.h"
 
 namespace vramtrack {
 namespace {

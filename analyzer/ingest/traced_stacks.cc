@@ -138,15 +138,15 @@ void TracedStacks::FindEqualPython(const std::vector<uint32_t>& order, const Tra
   }
 }
 
-// The forward call of a node, which may have been told later. A node that another one made has its forward call.
+// The forward call of a node, which may be defined later. A node that another one made has its forward call.
 void TracedStacks::FindForward(uint32_t forward, Joined* joined) const {
   constexpr int kMostLater = 4;
   for (int i = 0; i < kMostLater; ++i) {
     const auto later = by_id_.find(forward);
     if (later == by_id_.end() || later->second.form != Form::kJoined) break;
-    const Joined& told = joined_[later->second.index];
-    joined->node = told.node;
-    forward = told.python;
+    const Joined& defined = joined_[later->second.index];
+    joined->node = defined.node;
+    forward = defined.python;
   }
   joined->forward = Find(forward, Form::kPython);
 }

@@ -41,7 +41,7 @@ uint64_t Ledger::LeaveRange(const LiveAllocation& allocation) {
     Site& site = sites_.sites()[gone.site];
     if (site.peak_epoch != scope.peak_epoch) site.NotePeak(scope.peak_epoch);
     site.segment_bytes -= gone.counted;
-    TellSegments(gone.site);
+    ReportSegments(gone.site);
     return gone.counted;
   }
   return 0;
@@ -61,7 +61,7 @@ void Ledger::CountSegments(const Scope& scope, const std::vector<const Segments:
     if (site.peak_epoch != scope.peak_epoch) site.NotePeak(scope.peak_epoch);
     site.segment_bytes += range->counted;
     site.segments += range->counted > 0;
-    TellSegments(range->site);
+    ReportSegments(range->site);
   }
   if (__builtin_expect(has_graph_pools_, 0)) CountForGraphs(scope.segments);
 }
@@ -69,11 +69,11 @@ void Ledger::CountSegments(const Scope& scope, const std::vector<const Segments:
 void Ledger::CountForGraphs(Segments* segments) {
   for (const auto& [site, bytes] : segments->TakeGraphChanges()) {
     sites_.sites()[site].kept_for_graphs += static_cast<uint64_t>(bytes);
-    TellSegments(site);
+    ReportSegments(site);
   }
 }
 
-void Ledger::TellSegments(SiteIndex site) {
+void Ledger::ReportSegments(SiteIndex site) {
   for (ReplayObserver* observer : options_.observers) observer->OnSegments(site);
 }
 

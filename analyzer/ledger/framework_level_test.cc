@@ -16,7 +16,7 @@
 #include "analyzer/fragmentation/releases.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/peaks/failure_log.h"
-#include "proto/trace_builder.h"
+#include "proto/testing/trace_builder.h"
 
 namespace vramtrack {
 namespace {

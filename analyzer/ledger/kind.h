@@ -59,7 +59,10 @@ constexpr bool IsOutOfMemory(uint32_t kind, uint64_t error) {
 }
 
 // Returns the report's name of `kind`: "device", "pitched", ...
-const char* KindName(uint32_t kind);
+inline const char* KindName(uint32_t kind) {
+  const char* name = schema::KindName(kind);
+  return name != nullptr ? name : "unknown";
+}
 
 }  // namespace vramtrack
 

@@ -86,7 +86,7 @@ void Ledger::Apply(const StreamEvent& event) {
       if (clock_.OnMark(event.slot, /*is_step=*/true, event.value[0])) EndStep();
       break;
     case schema::MEMORY_INFO:
-      TellMemory(event);
+      NoteDeviceMemory(event);
       break;
     case schema::MARK:
       if (event.shape->kind == schema::MARK_FREE_REFUSED) Refuse(event);
@@ -119,7 +119,7 @@ void Ledger::Refuse(const StreamEvent& event) {
   if ((number & 1) != 0 && unknown_frees_ > 0) --unknown_frees_;
 }
 
-void Ledger::TellMemory(const StreamEvent& event) {
+void Ledger::NoteDeviceMemory(const StreamEvent& event) {
   Scope& scope = scopes_[ScopeOf(Level::kDriver, event.device())];
   const uint64_t free = event.value[0], total = event.value[1];
   scope.total = total;

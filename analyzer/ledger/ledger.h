@@ -119,7 +119,7 @@ class Ledger {
     if (time > last_ticks_) last_ticks_ = time;
   }
   void Apply(const StreamEvent& event);
-  void TellMemory(const StreamEvent& event);
+  void NoteDeviceMemory(const StreamEvent& event);
   void Refuse(const StreamEvent& event);
   void EndStep();
   SiteIndex SiteOf(const StreamEvent& event);
@@ -149,7 +149,7 @@ class Ledger {
   void PlaceBlock(const LiveAllocation& allocation);
   void CountSegments(const Scope& scope, const std::vector<const Segments::Range*>& recognised);
   void CountForGraphs(Segments* segments);
-  void TellSegments(SiteIndex site);
+  void ReportSegments(SiteIndex site);
   FrameworkShare ShareOf(const Scope& framework) const;
   Levels LevelsOfFramework(const Scope& scope) const;
   uint64_t LevelOfScope(const Scope& scope) const;

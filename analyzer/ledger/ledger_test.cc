@@ -17,8 +17,8 @@
 #include "analyzer/ingest/testing/test_trace.h"
 #include "analyzer/ledger/site_histories.h"
 #include "analyzer/peaks/counterfactual.h"
-#include "proto/job_builder.h"
-#include "proto/trace_builder.h"
+#include "proto/testing/job_builder.h"
+#include "proto/testing/trace_builder.h"
 
 namespace vramtrack {
 namespace {

@@ -57,12 +57,6 @@ class Segments {
   // Returns whether all of [address, address + bytes) is in a segment of a graph's private pool.
   bool IsInGraphPool(uint64_t address, uint64_t bytes);
 
-  // Returns the longest run of free bytes within a segment. `blocks`: the live blocks of the device as (address,
-  // bytes), ascending.
-  uint64_t LargestHole(const std::vector<std::pair<uint64_t, uint64_t>>& blocks) const {
-    return LargestHoles(blocks).any;
-  }
-
   // PyTorch's allocator keeps blocks of up to 1 MiB in segments of 2 MiB, and all others in larger ones.
   static constexpr uint64_t kSmallSegment = 2 << 20;
   struct Holes {
@@ -70,6 +64,8 @@ class Segments {
     uint64_t small = 0, large = 0;  // in small and in large segments
     bool mapped = false;            // there are expandable segments, whose size does not tell small from large
   };
+  // Returns the longest runs of free bytes within a segment. `blocks`: the live blocks of the device as (address,
+  // bytes), ascending.
   Holes LargestHoles(const std::vector<std::pair<uint64_t, uint64_t>>& blocks) const;
 
  private:

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analyzer/ingest/testing/test_trace.h"
-#include "proto/job_builder.h"
+#include "proto/testing/job_builder.h"
 
 namespace vramtrack {
 namespace {

@@ -12,11 +12,11 @@
 namespace vramtrack {
 namespace {
 
-// Calls `tell` for each observer. None is added while events are replayed, so the list is read once.
-template <typename Tell>
-void TellAll(const std::vector<ReplayObserver*>& observers, Tell tell) {
+// Calls `call` for each observer. None is added while events are replayed, so the list is read once.
+template <typename Call>
+void CallAll(const std::vector<ReplayObserver*>& observers, Call call) {
   ReplayObserver* const* const end = observers.data() + observers.size();
-  for (ReplayObserver* const* at = observers.data(); at != end; ++at) tell(*at);
+  for (ReplayObserver* const* at = observers.data(); at != end; ++at) call(*at);
 }
 
 }  // namespace
@@ -60,8 +60,8 @@ void Ledger::Enter(const LiveAllocation& allocation, AllocationName name, uint64
     site.live_bytes += allocation.bytes;
   }
   if (on_allocate_.empty()) return;
-  const ReplayAllocation told = {name.first, name.second, allocation, site, scope, stream};
-  TellAll(on_allocate_, [&told](ReplayObserver* observer) { observer->OnAllocate(told); });
+  const ReplayAllocation change = {name.first, name.second, allocation, site, scope, stream};
+  CallAll(on_allocate_, [&change](ReplayObserver* observer) { observer->OnAllocate(change); });
 }
 
 void Ledger::Vanish(const LiveAllocation& allocation, AllocationName name) {
@@ -99,8 +99,8 @@ void Ledger::Vanish(const LiveAllocation& allocation, AllocationName name) {
     ++scope->changes;
   }
   if (on_free_.empty()) return;
-  const ReplayAllocation told = {name.first, name.second, allocation, site, scope, /*stream=*/0, segment_bytes};
-  TellAll(on_free_, [&told](ReplayObserver* observer) { observer->OnFree(told); });
+  const ReplayAllocation change = {name.first, name.second, allocation, site, scope, /*stream=*/0, segment_bytes};
+  CallAll(on_free_, [&change](ReplayObserver* observer) { observer->OnFree(change); });
 }
 
 // Flat: what it calls has hardly another caller.

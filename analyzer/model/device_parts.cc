@@ -4,21 +4,8 @@
 namespace vramtrack {
 
 const char* NameOf(DevicePartKind kind) {
-  switch (kind) {
-    case DevicePartKind::kLive:
-      return "live";
-    case DevicePartKind::kCached:
-      return "cached";
-    case DevicePartKind::kOthers:
-      return "others";
-    case DevicePartKind::kGranularity:
-      return "granularity";
-    case DevicePartKind::kUnattributed:
-      return "unattributed";
-    case DevicePartKind::kFree:
-      break;
-  }
-  return "free";
+  static constexpr const char* kNames[] = {"live", "cached", "others", "granularity", "unattributed", "free"};
+  return kNames[static_cast<size_t>(kind)];
 }
 
 std::vector<DevicePart> DeviceParts(const ReportDevice& device) {

@@ -12,7 +12,7 @@
 
 #include "analyzer/ingest/testing/test_trace.h"
 #include "analyzer/peaks/peak_live_set.h"
-#include "proto/job_builder.h"
+#include "proto/testing/job_builder.h"
 
 namespace vramtrack {
 namespace {

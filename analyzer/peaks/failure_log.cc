@@ -31,7 +31,7 @@ void FailureLog::OnOtherEvent(const StreamEvent& event) {
   if (event.operation == schema::FAIL) Fail(event);
   if (event.operation != schema::FRAMEWORK_MEMORY || event.past) return;
   if (ScopeOf(Level::kFramework, DeviceIndex(event.shape->device)) == nullptr) return;
-  told_ = {event.slot, DeviceIndex(event.shape->device), event.value[0], event.value[1]};
+  reported_ = {event.slot, DeviceIndex(event.shape->device), event.value[0], event.value[1]};
 }
 
 void FailureLog::Fail(const StreamEvent& event) {
@@ -51,9 +51,9 @@ void FailureLog::Fail(const StreamEvent& event) {
   if (driver.segments != nullptr) {
     failed.framework = FrameworkAt(ledger_->scopes()[driver.other_level]);
     failed.framework->failed = of_framework;
-    if (of_framework && told_.slot == event.slot && told_.device == failed.device) {
-      failed.framework->live = told_.given_out;
-      failed.framework->reserved = told_.reserved;
+    if (of_framework && reported_.slot == event.slot && reported_.device == failed.device) {
+      failed.framework->live = reported_.given_out;
+      failed.framework->reserved = reported_.reserved;
     }
   }
   const auto pending = pending_.find(event.slot);

@@ -70,7 +70,7 @@ class FailureLog final : public ReplayObserver {
 
     void Add(OutOfMemory failed);
   };
-  struct Told {
+  struct FrameworkFigures {
     ThreadSlot slot;
     DeviceIndex device;
     uint64_t given_out = 0, reserved = 0;
@@ -87,7 +87,7 @@ class FailureLog final : public ReplayObserver {
   Failures sure_, all_;  // without those that a retry may still undo; with them, after the replay
   // By slot: failed driver calls after which a framework's allocator may retry, or fail itself.
   std::map<ThreadSlot, std::pair<uint32_t, OutOfMemory>> pending_;  // kind and failure
-  Told told_;  // the last figures that a framework's allocator reported
+  FrameworkFigures reported_;  // the last figures that a framework's allocator reported
 };
 
 }  // namespace vramtrack

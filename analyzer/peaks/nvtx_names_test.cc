@@ -15,7 +15,7 @@
 
 #include "analyzer/ingest/testing/test_trace.h"
 #include "analyzer/ledger/ledger.h"
-#include "proto/job_builder.h"
+#include "proto/testing/job_builder.h"
 
 namespace vramtrack {
 namespace {

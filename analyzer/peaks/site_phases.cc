@@ -2,7 +2,7 @@
 #include "analyzer/peaks/site_phases.h"
 
 #include "analyzer/attribution/python_file.h"
-#include "analyzer/symbols/affix.h"
+#include "analyzer/base/affix.h"
 
 namespace vramtrack {
 

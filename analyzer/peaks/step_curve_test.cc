@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "analyzer/peaks/composition_timeline.h"
-#include "proto/job_builder.h"
+#include "proto/testing/job_builder.h"
 
 namespace vramtrack {
 namespace {

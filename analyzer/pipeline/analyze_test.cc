@@ -10,7 +10,7 @@
 #include "analyzer/model/answer.h"
 #include "analyzer/pipeline/analyze.h"
 #include "analyzer/render/json/json.h"
-#include "proto/job_builder.h"
+#include "proto/testing/job_builder.h"
 
 namespace vramtrack {
 namespace {

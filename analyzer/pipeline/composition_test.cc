@@ -13,8 +13,8 @@
 
 #include "analyzer/ledger/testing/synthetic_trace.h"
 #include "analyzer/pipeline/testing/report_on.h"
-#include "proto/job_builder.h"
-#include "proto/random_trace.h"
+#include "proto/testing/job_builder.h"
+#include "proto/testing/random_trace.h"
 
 namespace vramtrack {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "analyzer/findings/find_in_process.h"
 #include "analyzer/pipeline/testing/running_trace.h"
-#include "proto/job_builder.h"
+#include "proto/testing/job_builder.h"
 
 namespace vramtrack {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analyzer/pipeline/testing/report_on.h"
-#include "proto/job_builder.h"
+#include "proto/testing/job_builder.h"
 
 namespace vramtrack {
 namespace {

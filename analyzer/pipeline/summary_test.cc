@@ -18,8 +18,8 @@
 #include "analyzer/render/json/json_fields.h"
 #include "analyzer/summary/process_summary.h"
 #include "analyzer/summary/summary.h"
-#include "proto/job_builder.h"
-#include "proto/random_trace.h"
+#include "proto/testing/job_builder.h"
+#include "proto/testing/random_trace.h"
 
 namespace vramtrack {
 namespace {

@@ -13,7 +13,7 @@
 #include "analyzer/ledger/testing/synthetic_trace.h"
 #include "analyzer/pipeline/analyze.h"
 #include "analyzer/render/json/json.h"
-#include "proto/random_trace.h"
+#include "proto/testing/random_trace.h"
 
 namespace vramtrack {
 namespace {

@@ -15,7 +15,7 @@
 #include "analyzer/pipeline/testing/report_on.h"
 #include "analyzer/render/text/diff_text.h"
 #include "analyzer/render/text/text.h"
-#include "proto/job_builder.h"
+#include "proto/testing/job_builder.h"
 
 namespace vramtrack {
 namespace {

@@ -6,8 +6,8 @@
 #include "analyzer/attribution/glue.h"
 #include "analyzer/attribution/library.h"
 #include "analyzer/attribution/python_file.h"
-#include "analyzer/symbols/affix.h"
-#include "analyzer/symbols/short_name.h"
+#include "analyzer/base/affix.h"
+#include "analyzer/base/function_name.h"
 
 namespace vramtrack {
 namespace {
@@ -123,7 +123,7 @@ std::string CanonicalText(std::string_view text, TemplateArguments arguments) {
 }  // namespace
 
 std::string CanonicalFunction(std::string_view demangled, TemplateArguments arguments) {
-  return CanonicalText(ShortName(demangled), arguments);
+  return CanonicalText(QualifiedName(demangled), arguments);
 }
 
 std::string CanonicalModule(std::string_view path) {

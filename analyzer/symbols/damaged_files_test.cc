@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/symbols/fixture_files.h"
 #include "analyzer/symbols/symbolizer.h"
+#include "analyzer/symbols/testing/fixture_files.h"
 
 namespace vramtrack {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "analyzer/symbols/elf_file.h"
-#include "analyzer/symbols/fixture_files.h"
+#include "analyzer/symbols/testing/fixture_files.h"
 
 namespace vramtrack {
 namespace {

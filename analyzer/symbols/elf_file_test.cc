@@ -9,7 +9,7 @@
 #include <sstream>
 #include <string>
 
-#include "analyzer/symbols/fixture_files.h"
+#include "analyzer/symbols/testing/fixture_files.h"
 
 namespace vramtrack {
 namespace {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "analyzer/base/affix.h"
 #include "analyzer/base/input_file.h"
-#include "analyzer/symbols/affix.h"
 #include "analyzer/symbols/elf_file.h"
 
 namespace vramtrack {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "analyzer/symbols/affix.h"
+#include "analyzer/base/affix.h"
 
 namespace vramtrack {
 namespace {

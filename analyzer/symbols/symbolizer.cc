@@ -58,23 +58,9 @@ Language LanguageOf(std::string_view symbol, std::string_view file, int dwarf_la
 }  // namespace
 
 const char* ModuleStateName(ModuleState state) {
-  switch (state) {
-    case ModuleState::kFound:
-      return "found";
-    case ModuleState::kNoDebugInfo:
-      return "no_debug_info";
-    case ModuleState::kNoSymbols:
-      return "no_symbols";
-    case ModuleState::kBuildIdMismatch:
-      return "build_id_mismatch";
-    case ModuleState::kMissing:
-      return "missing";
-    case ModuleState::kUnreadable:
-      return "unreadable";
-    case ModuleState::kNotAFile:
-      return "not_a_file";
-  }
-  return "unknown";
+  static constexpr const char* kNames[] = {"found",   "no_debug_info", "no_symbols", "build_id_mismatch",
+                                           "missing", "unreadable",    "not_a_file"};
+  return kNames[static_cast<size_t>(state)];
 }
 
 // One binary with what was read of it. Members that depend on others are declared after them.
@@ -85,7 +71,7 @@ class ModuleStore::Module {
     // A separate debug file has the whole symbol table; the binary beside it may have been stripped.
     for (const ElfFile* file : {files_.debug.get(), files_.binary.get()}) {
       if (file == nullptr) continue;
-      if (options.use_debug_info && file->has_debug_info() && debug_info_ == nullptr) {
+      if (file->has_debug_info() && debug_info_ == nullptr) {
         debug_info_ = DebugInfo::Open(file->elf());
         status_.unreadable_debug_info |= debug_info_ == nullptr;
       }
@@ -111,11 +97,7 @@ class ModuleStore::Module {
   void SetStatus(const ModuleRef& ref) {
     status_.path = ref.path;
     status_.build_id = NormalizedBuildId(ref.build_id);
-    if (files_.binary != nullptr) status_.binary_path = files_.binary->path();
-    if (files_.debug != nullptr) status_.debug_path = files_.debug->path();
     const bool in_use = files_.binary != nullptr || files_.debug != nullptr;
-    // The locator lets no other file through.
-    status_.build_id_verified = in_use && !status_.build_id.empty();
     if (!in_use) {
       status_.refused_path = files_.refused_path;
       if (!IsFilePath(shown_path_)) {

@@ -35,8 +35,6 @@ class ModuleStore {
 
 struct SymbolizerOptions {
   ModuleSearch search;
-  // If false, only names of ELF symbols are used, without lines and inlined functions. This is faster.
-  bool use_debug_info = true;
   // Where modules are kept; null: the symbolizer creates its own store.
   std::shared_ptr<ModuleStore> modules;
 };
@@ -59,12 +57,7 @@ const char* ModuleStateName(ModuleState state);
 struct ModuleStatus {
   std::string path;  // as recorded
   ModuleState state = ModuleState::kMissing;
-  // The recorded build id in hex, and whether the used file has it (false for a module without a recorded id).
-  std::string build_id;
-  bool build_id_verified = false;
-  // The files in use; empty if there are none. A debug file may replace a missing binary.
-  std::string binary_path;
-  std::string debug_path;
+  std::string build_id;  // the recorded one in hex
   // Of what was looked up: files that were not found, without which inlined functions are not known.
   std::set<std::string> missing_dwo_files;
   // The file has debug information that cannot be read, because of its compression or of damage.

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/symbols/fixture_files.h"
-#include "analyzer/symbols/short_name.h"
+#include "analyzer/base/function_name.h"
 #include "analyzer/symbols/source_path.h"
 #include "analyzer/symbols/symbolizer.h"
+#include "analyzer/symbols/testing/fixture_files.h"
 
 namespace vramtrack {
 namespace {
@@ -49,7 +49,7 @@ std::vector<std::vector<OracleFrame>> AskAddr2line(const std::string& path, cons
 }
 
 std::string LastComponent(const std::string& function) {
-  const std::string name = ShortName(function);
+  const std::string name = QualifiedName(function);
   const size_t colons = name.rfind("::");
   return colons == std::string::npos ? name : name.substr(colons + 2);
 }

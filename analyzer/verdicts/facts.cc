@@ -12,13 +12,13 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "analyzer/attribution/library_pool.h"
+#include "analyzer/base/affix.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/holders/site_holder.h"
 #include "analyzer/leaks/births.h"
 #include "analyzer/leaks/growth.h"
 #include "analyzer/model/frame_text.h"
 #include "analyzer/steps/step_choice.h"
-#include "analyzer/symbols/affix.h"
 
 namespace vramtrack {
 namespace {

@@ -21,7 +21,7 @@
 #include "analyzer/peaks/failure_log.h"
 #include "interpose/recorder/file_space.h"
 #include "interpose/recorder/lane.h"
-#include "proto/holder_walk_builder.h"
+#include "proto/testing/holder_walk_builder.h"
 #include "proto/trace.pb.h"
 
 namespace vramtrack {

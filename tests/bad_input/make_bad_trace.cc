@@ -12,7 +12,7 @@
 
 #include "proto/frame.h"
 #include "proto/frame_scanner.h"
-#include "proto/trace_builder.h"
+#include "proto/testing/trace_builder.h"
 
 namespace vramtrack {
 namespace {

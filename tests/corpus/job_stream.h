@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "proto/trace_builder.h"
+#include "proto/testing/trace_builder.h"
 #include "tests/corpus/block_allocator.h"
 
 namespace vramtrack::corpus {

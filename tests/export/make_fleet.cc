@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "proto/frame.h"
-#include "proto/trace_builder.h"
+#include "proto/testing/trace_builder.h"
 
 namespace vramtrack {
 namespace {

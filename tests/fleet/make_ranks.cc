@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/trace_builder.h"
+#include "proto/testing/trace_builder.h"
 
 namespace {
 

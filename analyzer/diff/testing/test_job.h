@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/job_builder.h"
+#include "proto/testing/job_builder.h"
 
 namespace vramtrack {
 

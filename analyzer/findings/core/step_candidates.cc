@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "analyzer/symbols/affix.h"
+#include "analyzer/base/affix.h"
 
 namespace vramtrack {
 namespace {

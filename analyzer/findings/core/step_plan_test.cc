@@ -8,7 +8,7 @@
 
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/ingest/testing/test_trace.h"
-#include "proto/job_builder.h"
+#include "proto/testing/job_builder.h"
 
 namespace vramtrack {
 namespace {

@@ -8,7 +8,7 @@
 #include "analyzer/findings/find_in_process.h"
 #include "analyzer/ingest/testing/test_trace.h"
 #include "analyzer/model/process_findings.h"
-#include "proto/job_builder.h"
+#include "proto/testing/job_builder.h"
 
 namespace vramtrack {
 

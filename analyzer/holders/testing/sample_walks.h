@@ -13,7 +13,7 @@
 
 #include "analyzer/holders/holder_choice.h"
 #include "analyzer/ingest/holder_walks.h"
-#include "proto/trace_builder.h"
+#include "proto/testing/trace_builder.h"
 
 namespace vramtrack {
 

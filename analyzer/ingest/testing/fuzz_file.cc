@@ -7,7 +7,7 @@
 
 #include "proto/frame_scanner.h"
 #include "proto/message_writer.h"
-#include "proto/random_trace.h"
+#include "proto/testing/random_trace.h"
 
 namespace vramtrack {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "analyzer/base/testing/test_folder.h"
-#include "proto/job_builder.h"
+#include "proto/testing/job_builder.h"
 
 namespace vramtrack {
 

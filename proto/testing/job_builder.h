@@ -2,8 +2,8 @@
 //
 // A job of one process, event by event, for tests: it keeps the clock, gives out addresses, and defines stacks as
 // they are needed. What it does not know of can be added to its trace().
-#ifndef PROTO_JOB_BUILDER_H_
-#define PROTO_JOB_BUILDER_H_
+#ifndef PROTO_TESTING_JOB_BUILDER_H_
+#define PROTO_TESTING_JOB_BUILDER_H_
 
 #include <cstdint>
 #include <map>
@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "proto/trace_builder.h"
+#include "proto/testing/trace_builder.h"
 
 namespace vramtrack {
 
@@ -129,4 +129,4 @@ class JobBuilder {
 
 }  // namespace vramtrack
 
-#endif  // PROTO_JOB_BUILDER_H_
+#endif  // PROTO_TESTING_JOB_BUILDER_H_

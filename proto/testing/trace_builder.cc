@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proto/trace_builder.h"
+#include "proto/testing/trace_builder.h"
 
 #include <cstring>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proto/random_trace.h"
+#include "proto/testing/random_trace.h"
 
 #include <random>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proto/holder_walk_builder.h"
+#include "proto/testing/holder_walk_builder.h"
 
 #include <algorithm>
 

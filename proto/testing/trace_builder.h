@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Makes traces in memory, for tests and benchmarks, through the same journal and encoder as the recorder.
-#ifndef PROTO_TRACE_BUILDER_H_
-#define PROTO_TRACE_BUILDER_H_
+#ifndef PROTO_TESTING_TRACE_BUILDER_H_
+#define PROTO_TESTING_TRACE_BUILDER_H_
 
 #include <cstdint>
 #include <functional>
@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "proto/block_encoder.h"
-#include "proto/holder_walk_builder.h"
 #include "proto/message_writer.h"
+#include "proto/testing/holder_walk_builder.h"
 
 namespace vramtrack {
 
@@ -93,4 +93,4 @@ class TraceBuilder {
 
 }  // namespace vramtrack
 
-#endif  // PROTO_TRACE_BUILDER_H_
+#endif  // PROTO_TESTING_TRACE_BUILDER_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef ANALYZER_SYMBOLS_FIXTURE_FILES_H_
-#define ANALYZER_SYMBOLS_FIXTURE_FILES_H_
+#ifndef ANALYZER_SYMBOLS_TESTING_FIXTURE_FILES_H_
+#define ANALYZER_SYMBOLS_TESTING_FIXTURE_FILES_H_
 
 #include <cstdint>
 #include <string>
@@ -43,4 +43,4 @@ std::vector<MarkedCall> MarkedCalls();
 
 }  // namespace vramtrack
 
-#endif  // ANALYZER_SYMBOLS_FIXTURE_FILES_H_
+#endif  // ANALYZER_SYMBOLS_TESTING_FIXTURE_FILES_H_

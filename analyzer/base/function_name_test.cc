@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-
-#include "analyzer/symbols/short_name.h"
+#include "analyzer/base/function_name.h"
 
 #include <gtest/gtest.h>
 
@@ -12,12 +11,12 @@ struct Case {
   const char* expected;
 };
 
-class ShortNameTest : public testing::TestWithParam<Case> {};
+class QualifiedNameTest : public testing::TestWithParam<Case> {};
 
-TEST_P(ShortNameTest, IsWhatOneWouldSay) { EXPECT_EQ(ShortName(GetParam().demangled), GetParam().expected); }
+TEST_P(QualifiedNameTest, IsWhatOneWouldSay) { EXPECT_EQ(QualifiedName(GetParam().demangled), GetParam().expected); }
 
 INSTANTIATE_TEST_SUITE_P(
-    Names, ShortNameTest,
+    Names, QualifiedNameTest,
     testing::Values(
         Case{"main", "main"}, Case{"cudaMalloc", "cudaMalloc"}, Case{"", ""}, Case{"f(int)", "f"},
         Case{"Attention::forward(Tensor const&, int) const", "Attention::forward"},
@@ -55,9 +54,23 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"void (anonymous namespace)::anon<float>(float*, int) [launch stub]", "anon<float> [launch stub]"},
         Case{"<module>", "<module>"}, Case{"Model.forward.<locals>.<lambda>", "Model.forward.<locals>.<lambda>"},
         Case{"libc.so.6+0x29d90", "libc.so.6+0x29d90"}, Case{"my lib.so+0x10", "my lib.so+0x10"},
+        Case{"<alloc::vec::Vec<T,A> as core::ops::drop::Drop>::drop", "alloc::vec::Vec<T,A>::drop"},
+        Case{"<T as alloc::string::ToString>::to_string", "alloc::string::ToString::to_string"},
+        Case{"<<job::A as job::B>::C as job::D>::run", "job::A::C::run"}, Case{"<job::Model>::new", "job::Model::new"},
+        Case{"<F as core::ops::Fn(i32)>::call", "core::ops::Fn::call"},
+        Case{"job::main::{{closure}}", "job::main::{{closure}}"},
         // Damaged names end somewhere.
         Case{"f<<<(((", "f<<<((("}, Case{"f(((", "f"}, Case{"}>)]", "}>)]"}, Case{"(", "("},
         Case{"operator", "operator"}));
+
+TEST(ShortFunctionName, HasTwoPartsWithoutTemplateArguments) {
+  EXPECT_EQ(ShortFunctionName("<alloc::vec::Vec<T,A> as core::ops::drop::Drop>::drop"), "Vec::drop");
+  EXPECT_EQ(ShortFunctionName("core::ptr::drop_in_place::<job::Model>"), "ptr::drop_in_place");
+  EXPECT_EQ(ShortFunctionName("std::__cxx11::to_string(int)"), "std::to_string");
+  EXPECT_EQ(ShortFunctionName("plain(float*) [launch stub]"), "plain");
+  EXPECT_EQ(ShortFunctionName("run.isra.0.cold"), "run");
+  EXPECT_EQ(ShortFunctionName("S::operator std::vector<int>() const"), "S::operator std::vector<int>");
+}
 
 }  // namespace
 }  // namespace vramtrack

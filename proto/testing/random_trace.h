@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Random traces with known content, for tests.
-#ifndef PROTO_RANDOM_TRACE_H_
-#define PROTO_RANDOM_TRACE_H_
+#ifndef PROTO_TESTING_RANDOM_TRACE_H_
+#define PROTO_TESTING_RANDOM_TRACE_H_
 
 #include <cstdint>
 #include <map>
 #include <vector>
 
-#include "proto/trace_builder.h"
+#include "proto/testing/trace_builder.h"
 
 namespace vramtrack {
 
@@ -44,4 +44,4 @@ struct RandomTrace {
 
 }  // namespace vramtrack
 
-#endif  // PROTO_RANDOM_TRACE_H_
+#endif  // PROTO_TESTING_RANDOM_TRACE_H_

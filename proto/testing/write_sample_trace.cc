@@ -3,7 +3,7 @@
 // Writes a small finished trace to the file that is named.
 #include <cstdio>
 
-#include "proto/random_trace.h"
+#include "proto/testing/random_trace.h"
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Makes HolderWalk frames in memory, for tests and benchmarks.
-#ifndef PROTO_HOLDER_WALK_BUILDER_H_
-#define PROTO_HOLDER_WALK_BUILDER_H_
+#ifndef PROTO_TESTING_HOLDER_WALK_BUILDER_H_
+#define PROTO_TESTING_HOLDER_WALK_BUILDER_H_
 
 #include <cstdint>
 #include <map>
@@ -67,4 +67,4 @@ class HolderWalkBuilder {
 
 }  // namespace vramtrack
 
-#endif  // PROTO_HOLDER_WALK_BUILDER_H_
+#endif  // PROTO_TESTING_HOLDER_WALK_BUILDER_H_

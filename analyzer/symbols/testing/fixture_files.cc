@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "analyzer/symbols/fixture_files.h"
+#include "analyzer/symbols/testing/fixture_files.h"
 
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>

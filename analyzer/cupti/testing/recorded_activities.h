@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Makes traces with activity records in memory, for tests.
-#ifndef ANALYZER_CUPTI_RECORDED_ACTIVITIES_H_
-#define ANALYZER_CUPTI_RECORDED_ACTIVITIES_H_
+#ifndef ANALYZER_CUPTI_TESTING_RECORDED_ACTIVITIES_H_
+#define ANALYZER_CUPTI_TESTING_RECORDED_ACTIVITIES_H_
 
 #include <cstdint>
 #include <memory>
 #include <string>
 
 #include "proto/activity_encoder.h"
-#include "proto/trace_builder.h"
+#include "proto/testing/trace_builder.h"
 
 namespace vramtrack {
 
@@ -76,4 +76,4 @@ class Recording {
 
 }  // namespace vramtrack
 
-#endif  // ANALYZER_CUPTI_RECORDED_ACTIVITIES_H_
+#endif  // ANALYZER_CUPTI_TESTING_RECORDED_ACTIVITIES_H_

@@ -2,8 +2,8 @@
 //
 // Replacements for starts_with and ends_with of C++20 and contains of C++23. Abseil's versions take its own string_view
 // if it was built for C++14, as in Debian.
-#ifndef ANALYZER_SYMBOLS_AFFIX_H_
-#define ANALYZER_SYMBOLS_AFFIX_H_
+#ifndef ANALYZER_BASE_AFFIX_H_
+#define ANALYZER_BASE_AFFIX_H_
 
 #include <string_view>
 
@@ -21,4 +21,4 @@ inline bool Contains(std::string_view text, std::string_view part) { return text
 
 }  // namespace vramtrack
 
-#endif  // ANALYZER_SYMBOLS_AFFIX_H_
+#endif  // ANALYZER_BASE_AFFIX_H_
