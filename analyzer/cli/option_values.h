@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "analyzer/attribution/category_rules.h"
+#include "analyzer/attribution/category.h"
 
 namespace vramtrack {
 
