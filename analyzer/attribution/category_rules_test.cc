@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/attribution/category_rules.h"
+#include "analyzer/attribution/category.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/attribution/library_pool.h"
+#include "analyzer/attribution/library.h"
 
 #include <gtest/gtest.h>
 

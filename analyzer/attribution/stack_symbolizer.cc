@@ -252,7 +252,7 @@ ReportFrame StackSymbolizer::FrameOf(const PythonFrame& called) const {
 }
 
 std::function<std::vector<ReportFrame>()> StackSymbolizer::Reader(StackIndex index) {
-  if (LibraryOf(index) != nullptr || IsPinnedPool(index)) {
+  if (OnlyFrame(index)) {
     return [frames = Frames(index)]() mutable { return std::exchange(frames, {}); };
   }
   const JoinedStackRef stack = definitions_.stacks.Get(index);
@@ -264,35 +264,45 @@ std::function<std::vector<ReportFrame>()> StackSymbolizer::Reader(StackIndex ind
   };
 }
 
-std::vector<ReportFrame> StackSymbolizer::Frames(StackIndex index) {
-  std::vector<ReportFrame> frames;
+std::optional<ReportFrame> StackSymbolizer::OnlyFrame(StackIndex index) const {
+  ReportFrame frame;
   if (IsPinnedPool(index)) {
-    ReportFrame frame;
     frame.function = kPinnedPool;
     frame.module = "libtorch_cuda.so";
     frame.language = Language::kAllocator;
     frame.origin = ReportFrame::Origin::kLibrary;
-    frames.push_back(std::move(frame));
-    return frames;
+    return frame;
   }
   if (const std::string* library = LibraryOf(index)) {
-    ReportFrame frame;
     frame.function = frame.module = *library;
     frame.language = Language::kCupti;
     frame.origin = ReportFrame::Origin::kCupti;
-    frames.push_back(std::move(frame));
-    return frames;
+    return frame;
   }
-  const JoinedStackRef stack = definitions_.stacks.Get(index);
+  return std::nullopt;
+}
+
+// Calls `use` with the frames of a stack that are to be shown; with all of them if none would be.
+template <typename Use>
+void StackSymbolizer::ForEachShown(const JoinedStackRef& stack, Use use) {
+  bool any = false;
   for (const bool raw : {detail_ == StackDetail::kRaw, true}) {
     Pieces pieces(this, stack, raw);
     while (true) {
       const std::vector<Pieces::Shown>& piece = pieces.Next();
       if (piece.empty()) break;
-      for (const Pieces::Shown& shown : piece) frames.push_back(FrameAs(shown));
+      any = true;
+      for (const Pieces::Shown& shown : piece) use(shown);
     }
-    if (!frames.empty()) break;
+    if (any) return;
   }
+}
+
+std::vector<ReportFrame> StackSymbolizer::Frames(StackIndex index) {
+  if (std::optional<ReportFrame> only = OnlyFrame(index)) return {*std::move(only)};
+  std::vector<ReportFrame> frames;
+  const JoinedStackRef stack = definitions_.stacks.Get(index);
+  ForEachShown(stack, [&frames](const auto& shown) { frames.push_back(FrameAs(shown)); });
   if (stack.truncated()) {
     ReportFrame& rest = frames.emplace_back();
     rest.function = "[truncated]";
@@ -303,20 +313,10 @@ std::vector<ReportFrame> StackSymbolizer::Frames(StackIndex index) {
 }
 
 uint64_t StackSymbolizer::PlacesHash(StackIndex index) {
-  uint64_t hash = 0;
   if (const std::string* library = LibraryOf(index)) return Mix(1, std::hash<std::string>()(*library));
+  uint64_t hash = 0;
   const JoinedStackRef stack = definitions_.stacks.Get(index);
-  for (const bool raw : {detail_ == StackDetail::kRaw, true}) {
-    Pieces pieces(this, stack, raw);
-    bool any = false;
-    while (true) {
-      const std::vector<Pieces::Shown>& piece = pieces.Next();
-      if (piece.empty()) break;
-      any = true;
-      for (const Pieces::Shown& shown : piece) hash = Mix(hash, shown.known->place);
-    }
-    if (any) break;
-  }
+  ForEachShown(stack, [&hash](const auto& shown) { hash = Mix(hash, shown.known->place); });
   return Mix(hash, stack.truncated());
 }
 

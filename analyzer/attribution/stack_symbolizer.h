@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,6 +62,10 @@ class StackSymbolizer {
   using KnownFrames = std::vector<KnownFrame>;  // the functions at one return address, or one Python frame
 
   const std::string* LibraryOf(StackIndex stack) const;  // null for a stack of the trace
+  // Returns the frame that stands for a stack without calls.
+  std::optional<ReportFrame> OnlyFrame(StackIndex stack) const;
+  template <typename Use>
+  void ForEachShown(const JoinedStackRef& stack, Use use);
   int ModuleAt(uint64_t return_address, uint32_t module_epoch) const;
   StackRef Trimmed(const StackRef& whole);
   const KnownFrames& NativeFrames(uint64_t return_address, uint32_t module_epoch);

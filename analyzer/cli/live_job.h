@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "analyzer/attribution/category.h"
 #include "analyzer/findings/core/analyze_options.h"
 #include "analyzer/findings/followed_process.h"
 #include "analyzer/model/report.h"

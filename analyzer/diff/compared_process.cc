@@ -9,7 +9,6 @@
 #include "analyzer/findings/core/framework_findings.h"
 #include "analyzer/findings/core/known_findings.h"
 #include "analyzer/findings/core/process_description.h"
-#include "analyzer/findings/core/rate_units.h"
 #include "analyzer/findings/find_in_process.h"
 #include "analyzer/ledger/site_table.h"
 #include "analyzer/profile/make_step_profile.h"

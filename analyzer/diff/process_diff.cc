@@ -15,7 +15,7 @@
 #include "analyzer/diff/compared_pair.h"
 #include "analyzer/diff/device_comparison.h"
 #include "analyzer/diff/significance.h"
-#include "analyzer/findings/core/rate_units.h"
+#include "analyzer/findings/core/framework_findings.h"
 #include "analyzer/ledger/site_table.h"
 
 namespace vramtrack {

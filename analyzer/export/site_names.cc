@@ -6,7 +6,6 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "analyzer/findings/core/raw_frames.h"
 #include "analyzer/job/site_id.h"
 
 namespace vramtrack {

@@ -9,9 +9,7 @@
 #include "analyzer/findings/core/device_findings.h"
 #include "analyzer/findings/core/framework_findings.h"
 #include "analyzer/findings/core/growth_findings.h"
-#include "analyzer/findings/core/machine_findings.h"
 #include "analyzer/findings/core/process_description.h"
-#include "analyzer/findings/core/range_findings.h"
 #include "analyzer/findings/core/trace_warnings.h"
 #include "analyzer/findings/fragmentation/pool_findings.h"
 #include "analyzer/findings/fragmentation/release_findings.h"
@@ -32,38 +30,28 @@ namespace {
 
 using OwnCollectors = std::vector<std::unique_ptr<Collector>>;
 
-// Those that know something without a replay of their own.
-OwnCollectors CollectorsOfVerdicts(ProcessAnalysis* analysis) {
+// In the order in which they describe: later ones add to what earlier ones have found. `replay`: whether there is a
+// replay to follow; without one, only some know anything.
+OwnCollectors Collectors(ProcessAnalysis* analysis, const SitePurposes& purposes, bool replay) {
+  const Trace& trace = analysis->trace();
   OwnCollectors collectors;
-  collectors.push_back(std::make_unique<SiteFindings>(analysis));
-  collectors.push_back(std::make_unique<LeakFindings>(analysis));
-  collectors.push_back(std::make_unique<DeviceFindings>(*analysis));
-  return collectors;
-}
-
-// In the order in which they describe: later ones add to what earlier ones have found.
-OwnCollectors Collectors(ProcessAnalysis* analysis, const SitePurposes& purposes) {
-  OwnCollectors collectors;
-  collectors.push_back(std::make_unique<SiteFindings>(analysis));
-  collectors.push_back(std::make_unique<LeakFindings>(analysis));
-  collectors.push_back(std::make_unique<PeakLines>(analysis, purposes));
-  collectors.push_back(std::make_unique<DeviceFindings>(*analysis));
+  collectors.push_back(MakeSiteFindings(analysis));
+  collectors.push_back(MakeLeakFindings(analysis));
+  if (replay) collectors.push_back(std::make_unique<PeakLines>(analysis, purposes));
+  collectors.push_back(MakeDeviceFindings(*analysis));
+  if (!replay) return collectors;
   collectors.push_back(std::make_unique<ValueFindings>(*analysis));
-  if (analysis->activities() != nullptr) collectors.push_back(std::make_unique<ActivityFindings>(*analysis));
+  if (analysis->activities() != nullptr) collectors.push_back(MakeActivityFindings(*analysis));
   collectors.push_back(std::make_unique<PeakFindings>(*analysis, purposes));
   collectors.push_back(std::make_unique<TimelineFindings>(*analysis, purposes));
   collectors.push_back(std::make_unique<OomFindings>(analysis, purposes));
   collectors.push_back(std::make_unique<SegmentFindings>(analysis));
-  if (analysis->trace().framework_devices() != 0) collectors.push_back(std::make_unique<ReleaseFindings>(analysis));
+  if (trace.framework_devices() != 0) collectors.push_back(std::make_unique<ReleaseFindings>(analysis));
   collectors.push_back(std::make_unique<PoolFindings>(*analysis));
   if (SleepFindings::AreDue(analysis->ledger())) collectors.push_back(std::make_unique<SleepFindings>(analysis));
   collectors.push_back(std::make_unique<LateFindings>(*analysis, purposes));
-  if (!analysis->trace().definitions().names.empty()) {
-    collectors.push_back(std::make_unique<RangeFindings>(analysis));
-  }
-  if (!analysis->trace().holder_walks().empty()) {
-    collectors.push_back(std::make_unique<HolderFindings>(analysis, purposes));
-  }
+  if (!trace.definitions().names.empty()) collectors.push_back(MakeRangeFindings(analysis));
+  if (!trace.holder_walks().empty()) collectors.push_back(MakeHolderFindings(analysis, purposes));
   return collectors;
 }
 
@@ -110,7 +98,7 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
 ProcessFindings FindInAnalysis(ProcessAnalysis* analysis, Collector* guest) {
   ProcessFindings findings = Begin(*analysis);
   const SitePurposes purposes = PurposesOfSites(analysis);
-  const OwnCollectors own = Collectors(analysis, purposes);
+  const OwnCollectors own = Collectors(analysis, purposes, /*replay=*/true);
   std::vector<Collector*> collectors = Pointers(own);
   if (guest != nullptr) collectors.push_back(guest);
   Collect(analysis, collectors, &findings);
@@ -121,8 +109,8 @@ ProcessFindings FindInAnalysis(ProcessAnalysis* analysis, Collector* guest) {
 
 ProcessFindings FindVerdicts(ProcessAnalysis* analysis) {
   ProcessFindings findings = Begin(*analysis);
-  PurposesOfSites(analysis);  // finds the sizes of parameters, by which optimizer state is known
-  const OwnCollectors own = CollectorsOfVerdicts(analysis);
+  const SitePurposes purposes = PurposesOfSites(analysis);  // finds the sizes of parameters, too
+  const OwnCollectors own = Collectors(analysis, purposes, /*replay=*/false);
   CollectWithoutReplay(Pointers(own), &findings);
   for (const OutOfMemory& failed : analysis->failures().all()) {
     findings.oom.push_back(DescribeOutOfMemory(analysis->trace(), analysis->ledger(), analysis->run(), failed));

@@ -3,12 +3,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "analyzer/attribution/stack_symbolizer.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/findings/core/activity_findings.h"
 #include "analyzer/findings/core/framework_findings.h"
+#include "analyzer/model/frame_text.h"
+#include "analyzer/peaks/nvtx_names.h"
 #include "analyzer/verdicts/explanation.h"
 
 namespace vramtrack {
@@ -78,25 +86,92 @@ void CountVerdicts(const ProcessAnalysis& analysis, ProcessFindings* findings) {
 }
 
 }  // namespace
+namespace {
 
-void SiteFindings::Prepare(Replay* detail) {
-  for (const SiteGroup& group : analysis_.groups()) watched_.push_back(detail->counterfactual.Watch(group.sites));
+class SiteFindings final : public Collector {
+ public:
+  explicit SiteFindings(ProcessAnalysis* analysis) : analysis_(*analysis) {}
+
+  const char* name() const override { return "sites"; }
+
+  void Prepare(Replay* detail) override {
+    for (const SiteGroup& group : analysis_.groups()) watched_.push_back(detail->counterfactual.Watch(group.sites));
+  }
+
+  void Describe(const Replay& replay, ProcessFindings* findings) override {
+    const std::vector<SiteGroup>& groups = analysis_.groups();
+    for (size_t i = 0; i < groups.size(); ++i) {
+      ReportSite site = DescribeGroup(analysis_, groups[i]);
+      if (replay.made()) site.peak_without_site = replay.counterfactual.PeakWithout(watched_[i]);
+      if (IsLeak(analysis_.verdicts()[groups[i].sites[0]].verdict))
+        site.blame_frame = analysis_.blame().Blame(groups[i].frames);
+      site.own_frame = OwnFrame(site.frames);
+      if (analysis_.options().stacks == StackDetail::kRaw) {
+        site.raw_frames = analysis_.raw().Frames(analysis_.ledger().sites()[groups[i].sites[0]].key.stack);
+      }
+      findings->sites.push_back(std::move(site));
+    }
+    CountVerdicts(analysis_, findings);
+  }
+
+ private:
+  ProcessAnalysis& analysis_;
+  std::vector<size_t> watched_;  // indexed by group of the analysis
+};
+
+}  // namespace
+
+std::unique_ptr<Collector> MakeSiteFindings(ProcessAnalysis* analysis) {
+  return std::make_unique<SiteFindings>(analysis);
 }
 
-void SiteFindings::Describe(const Replay& replay, ProcessFindings* findings) {
-  const std::vector<SiteGroup>& groups = analysis_.groups();
-  for (size_t i = 0; i < groups.size(); ++i) {
-    ReportSite site = DescribeGroup(analysis_, groups[i]);
-    if (replay.made()) site.peak_without_site = replay.counterfactual.PeakWithout(watched_[i]);
-    if (IsLeak(analysis_.verdicts()[groups[i].sites[0]].verdict))
-      site.blame_frame = analysis_.blame().Blame(groups[i].frames);
-    site.own_frame = OwnFrame(site.frames);
-    if (analysis_.options().stacks == StackDetail::kRaw) {
-      site.raw_frames = analysis_.raw().Frames(analysis_.ledger().sites()[groups[i].sites[0]].key.stack);
+namespace {
+
+class RangeFindings final : public Collector {
+ public:
+  explicit RangeFindings(ProcessAnalysis* analysis)
+      : analysis_(*analysis), ranges_(analysis->trace()), names_(analysis->trace()) {}
+
+  const char* name() const override { return "NVTX ranges"; }
+  void Prepare(Replay* detail) override { detail->observers.insert(detail->observers.end(), {&ranges_, &names_}); }
+
+  void Describe(const Replay& /*replay*/, ProcessFindings* findings) override {
+    // Below this, the site is not of one range.
+    constexpr double kLeastShare = 0.5;
+    for (size_t i = 0; i < findings->sites.size(); ++i) {
+      const std::vector<SiteIndex>& sites = analysis_.groups()[i].sites;
+      const std::optional<MemoryNames::Name> name = names_.Of(sites);
+      if (name && name->share >= kLeastShare) findings->sites[i].memory_name = {name->text, name->share};
+      const std::optional<NvtxRanges::Range> range = ranges_.Of(sites);
+      if (!range || range->share < kLeastShare) continue;
+      findings->sites[i].nvtx_range = {range->path, range->share, PlaceOf(range->opened)};
     }
-    findings->sites.push_back(std::move(site));
   }
-  CountVerdicts(analysis_, findings);
+
+ private:
+  // Returns the line of the user's code from which a range was opened; empty if it is not known, or one of several.
+  std::string PlaceOf(const std::vector<StackIndex>& stacks) const {
+    std::string place;
+    for (const StackIndex stack : stacks) {
+      const std::vector<ReportFrame>& frames = analysis_.shown().Frames(stack);
+      const std::optional<size_t> own = OwnFrame(frames);
+      if (!own) return "";
+      const std::string here = absl::StrCat(FrameLocation(frames[*own]), FunctionBehindLocation(frames[*own]));
+      if (!place.empty() && here != place) return "";
+      place = here;
+    }
+    return place;
+  }
+
+  ProcessAnalysis& analysis_;
+  NvtxRanges ranges_;
+  MemoryNames names_;
+};
+
+}  // namespace
+
+std::unique_ptr<Collector> MakeRangeFindings(ProcessAnalysis* analysis) {
+  return std::make_unique<RangeFindings>(analysis);
 }
 
 }  // namespace vramtrack

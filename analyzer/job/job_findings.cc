@@ -10,8 +10,6 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "analyzer/findings/core/raw_frames.h"
-#include "analyzer/job/rank_curves.h"
 #include "analyzer/job/rank_findings.h"
 #include "analyzer/job/rank_votes.h"
 #include "analyzer/job/site_id.h"

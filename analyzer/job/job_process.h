@@ -3,7 +3,9 @@
 #define ANALYZER_JOB_JOB_PROCESS_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "analyzer/model/report.h"
@@ -38,7 +40,13 @@ struct JobProcess {
 
 // Returns whether `a` precedes `b` in the job's order, which does not depend on the order of reading: by rank,
 // processes without one last, then by process number, and by further facts that distinguish them.
-bool IsBefore(const JobProcess& a, const JobProcess& b);
+inline bool IsBefore(const JobProcess& a, const JobProcess& b) {
+  const auto key = [](const ReportProcess& process) {
+    return std::make_tuple(!process.rank.has_value(), process.rank.value_or(0), process.pid, process.parent_pid,
+                           std::cref(process.command), process.events, process.lost_events, process.duration_s);
+  };
+  return key(a.process) < key(b.process);
+}
 
 }  // namespace vramtrack
 

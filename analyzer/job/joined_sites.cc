@@ -5,18 +5,30 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "analyzer/job/site_id.h"
+#include "analyzer/model/whole_leak.h"
 
 namespace vramtrack {
 namespace {
 
-// Of what a leak keeps as a whole.
+// What the sums of a site are made of, and its rates: of a site, of the sums, of a row.
+template <class Sums>
+auto SumsOf(Sums& of) {
+  return std::tie(of.allocations, of.frees, of.bytes_allocated, of.live_objects, of.live_bytes, of.bytes_at_peak,
+                  of.peak_without_site);
+}
+template <class Rates>
+auto RatesOf(Rates& of) {
+  return std::tie(of.rate_bytes_per_step, of.rate_objects_per_step, of.rate_ci_low, of.rate_ci_high,
+                  of.rate_bytes_per_second);
+}
+
 std::pair<double, double> LeakRate(const ReportSite& site) {
-  if (!site.group) return {site.rate_bytes_per_step, site.rate_objects_per_step};
-  return {site.group->rate_bytes_per_step, site.group->rate_objects_per_step};
+  const ReportLeak whole = WholeOf(site);
+  return {whole.rate_bytes_per_step, whole.rate_objects_per_step};
 }
 
 SiteRow RowOf(const ReportSite& site, uint32_t index) {
@@ -27,29 +39,12 @@ SiteRow RowOf(const ReportSite& site, uint32_t index) {
                                                               : Vote::kNoLeak;
   row.leads = IsLeak(site) && site.part_of.empty();
   row.per_step = site.rate_unit == RateUnit::kStep;
-  row.rate_bytes_per_step = site.rate_bytes_per_step;
-  row.rate_ci_low = site.rate_ci_low;
-  row.rate_ci_high = site.rate_ci_high;
-  row.rate_objects_per_step = site.rate_objects_per_step;
-  row.rate_bytes_per_second = site.rate_bytes_per_second;
-  row.leak_bytes_per_step = LeakRate(site).first;
-  row.leak_ci_low = site.group ? site.group->rate_ci_low : site.rate_ci_low;
-  row.leak_ci_high = site.group ? site.group->rate_ci_high : site.rate_ci_high;
+  RatesOf(row) = RatesOf(site);
+  const ReportLeak whole = WholeOf(site);
+  row.leak_bytes_per_step = whole.rate_bytes_per_step;
+  row.leak_ci_low = whole.rate_ci_low;
+  row.leak_ci_high = whole.rate_ci_high;
   return row;
-}
-
-// The site that leads the leak of `index`: part_of holds indices until the leaders are known.
-uint32_t LeaderOf(const std::vector<ReportSite>& sites, uint32_t index) {
-  std::set<uint32_t> seen;
-  const auto next = [&](uint32_t site) { return static_cast<uint32_t>(std::stoul(sites[site].part_of)); };
-  while (!sites[index].part_of.empty() && seen.insert(index).second) index = next(index);
-  if (sites[index].part_of.empty()) return index;
-  // Processes contradict each other in a circle: any of it will do that does not depend on their order.
-  uint32_t leader = index;
-  for (uint32_t site = next(index); site != index; site = next(site)) {
-    if (sites[site].id < sites[leader].id) leader = site;
-  }
-  return leader;
 }
 
 // Gives each part the id of its leader, and each leader the figures of the whole. `processes`: how many there are; the
@@ -71,12 +66,7 @@ void JoinLeaks(size_t processes, const std::vector<uint32_t>& leaders, std::vect
     if (!IsLeak(site)) continue;
     if (!leader.group) leader.group = ReportLeak{0, 0, 0, 0, 0, 0, leader.peak_without_site};
     if (processes == 1) continue;
-    leader.group->rate_bytes_per_step += site.rate_bytes_per_step;
-    leader.group->rate_ci_low += site.rate_ci_low;
-    leader.group->rate_ci_high += site.rate_ci_high;
-    leader.group->rate_objects_per_step += site.rate_objects_per_step;
-    leader.group->live_bytes += site.live_bytes;
-    leader.group->bytes_at_peak += site.bytes_at_peak;
+    AddPart(site, &*leader.group);
   }
   for (const uint32_t i : order) {
     if (leaders[i] != i) (*sites)[i].group.reset();
@@ -103,26 +93,17 @@ uint32_t JoinedSites::IndexOf(const JobProcess& process, const ReportSite& site)
   std::vector<uint32_t>& alike = by_hash_[PlaceHash(site)];
   uint32_t place = place_count_;
   for (const uint32_t index : alike) {
-    if (!IsSamePlace(worst_[index], site)) continue;
-    if (worst_[index].device == site.device) return index;
+    if (!IsSamePlace(joined_[index].worst, site)) continue;
+    if (joined_[index].worst.device == site.device) return index;
     place = places_[index];
   }
   place_count_ += place == place_count_;
   places_.push_back(place);
-  alike.push_back(static_cast<uint32_t>(worst_.size()));
-  worst_.push_back(site);
-  worst_of_.push_back(&process);
-  holders_.emplace_back();
-  holders_of_.push_back(nullptr);
-  sums_.emplace_back();
+  alike.push_back(static_cast<uint32_t>(joined_.size()));
+  joined_.emplace_back();
+  joined_.back().worst = site;
+  joined_.back().worst_of = &process;
   return alike.back();
-}
-
-void JoinedSites::KeepHolder(const JobProcess& process, const ReportSite& site, uint32_t index) {
-  if (!site.holder) return;
-  if (holders_of_[index] != nullptr && !IsBefore(process, *holders_of_[index])) return;
-  holders_[index] = std::make_unique<ReportHolder>(*site.holder);
-  holders_of_[index] = &process;
 }
 
 std::vector<SiteRow> JoinedSites::Add(const JobProcess& process, std::vector<ReportSite> sites) {
@@ -131,7 +112,8 @@ std::vector<SiteRow> JoinedSites::Add(const JobProcess& process, std::vector<Rep
   for (const ReportSite& site : sites) {
     const uint32_t index = IndexOf(process, site);
     rows.push_back(RowOf(site, index));
-    Sums& sums = sums_[index];
+    Joined& joined = joined_[index];
+    Sums& sums = joined.sums;
     sums.allocations += site.allocations;
     sums.frees += site.frees;
     sums.bytes_allocated += site.bytes_allocated;
@@ -139,35 +121,44 @@ std::vector<SiteRow> JoinedSites::Add(const JobProcess& process, std::vector<Rep
     sums.live_bytes += site.live_bytes;
     sums.bytes_at_peak += site.bytes_at_peak;
     sums.peak_without_site = std::max(sums.peak_without_site, site.peak_without_site);
-    KeepHolder(process, site, index);
+    if (site.holder && (joined.holder_of == nullptr || IsBefore(process, *joined.holder_of))) {
+      joined.holder = std::make_unique<ReportHolder>(*site.holder);
+      joined.holder_of = &process;
+    }
   }
   for (size_t i = 0; i < sites.size(); ++i) {
-    if (!sites[i].part_of.empty()) sites[i].part_of = absl::StrCat(rows[std::stoul(sites[i].part_of)].site);
-    ReportSite& worst = worst_[rows[i].site];
-    const JobProcess*& of = worst_of_[rows[i].site];
+    Joined& joined = joined_[rows[i].site];
     // What is new stands there already, but does not know its leader's index.
-    const bool first = of == &process || IsBefore(process, *of);
-    if (!IsWorse(sites[i], worst) && (!first || IsWorse(worst, sites[i]))) continue;
-    worst = std::move(sites[i]);
-    of = &process;
+    const bool first = joined.worst_of == &process || IsBefore(process, *joined.worst_of);
+    if (!IsWorse(sites[i], joined.worst) && (!first || IsWorse(joined.worst, sites[i]))) continue;
+    const std::string& leader = sites[i].part_of;
+    joined.leader = leader.empty() ? kNone : rows[IndexOfSite(leader)].site;
+    joined.worst = std::move(sites[i]);
+    joined.worst_of = &process;
   }
   return rows;
 }
 
+// The site that leads the leak of `index`.
+uint32_t JoinedSites::LeaderOf(uint32_t index, const std::vector<ReportSite>& sites) const {
+  std::set<uint32_t> seen;
+  while (joined_[index].leader != kNone && seen.insert(index).second) index = joined_[index].leader;
+  if (joined_[index].leader == kNone) return index;
+  // Processes contradict each other in a circle: any of it will do that does not depend on their order.
+  uint32_t leader = index;
+  for (uint32_t site = joined_[index].leader; site != index; site = joined_[site].leader) {
+    if (sites[site].id < sites[leader].id) leader = site;
+  }
+  return leader;
+}
+
 std::vector<ReportSite> JoinedSites::Finish(const std::vector<const JobProcess*>& processes) {
-  std::vector<ReportSite> sites = std::move(worst_);
-  for (size_t i = 0; i < sites.size(); ++i) {
-    ReportSite& site = sites[i];
-    site.allocations = sums_[i].allocations;
-    site.frees = sums_[i].frees;
-    site.bytes_allocated = sums_[i].bytes_allocated;
-    site.live_objects = sums_[i].live_objects;
-    site.live_bytes = sums_[i].live_bytes;
-    site.bytes_at_peak = sums_[i].bytes_at_peak;
-    site.peak_without_site = sums_[i].peak_without_site;
-    site.rate_bytes_per_step = site.rate_objects_per_step = site.rate_ci_low = site.rate_ci_high = 0;
-    site.rate_bytes_per_second = 0;
-    if (!site.holder && holders_[i] != nullptr) site.holder = std::move(*holders_[i]);
+  std::vector<ReportSite> sites;
+  for (Joined& joined : joined_) {
+    ReportSite& site = sites.emplace_back(std::move(joined.worst));
+    SumsOf(site) = SumsOf(joined.sums);
+    RatesOf(site) = std::make_tuple(0, 0, 0, 0, 0);
+    if (!site.holder && joined.holder != nullptr) site.holder = std::move(*joined.holder);
   }
   for (const JobProcess* process : processes) {
     for (const SiteRow& row : process->sites) {
@@ -180,7 +171,7 @@ std::vector<ReportSite> JoinedSites::Finish(const std::vector<const JobProcess*>
     }
   }
   AssignIds(sites.size(), &sites);
-  for (uint32_t i = 0; i < sites.size(); ++i) leaders_.push_back(LeaderOf(sites, i));
+  for (uint32_t i = 0; i < sites.size(); ++i) leaders_.push_back(LeaderOf(i, sites));
   JoinLeaks(processes.size(), leaders_, &sites);
   return sites;
 }

@@ -33,20 +33,25 @@ class JoinedSites {
   const std::vector<uint32_t>& leaders() const { return leaders_; }
 
  private:
+  static constexpr uint32_t kNone = UINT32_MAX;
   struct Sums {
     uint64_t allocations = 0, frees = 0, bytes_allocated = 0, live_objects = 0, live_bytes = 0, bytes_at_peak = 0;
     uint64_t peak_without_site = 0;  // the highest of the processes
   };
+  struct Joined {
+    ReportSite worst;  // the site of the process with the worst verdict; of part_of only whether it is empty
+    const JobProcess* worst_of = nullptr;  // that process
+    uint32_t leader = kNone;               // the site that leads its leak there
+    // The holder that the first process in the job's order found, for a worst process without walks.
+    std::unique_ptr<ReportHolder> holder;
+    const JobProcess* holder_of = nullptr;  // that process
+    Sums sums;
+  };
 
-  void KeepHolder(const JobProcess& process, const ReportSite& site, uint32_t index);
   uint32_t IndexOf(const JobProcess& process, const ReportSite& site);
+  uint32_t LeaderOf(uint32_t index, const std::vector<ReportSite>& sites) const;
 
-  std::vector<ReportSite> worst_;            // for each site, the one of the process with the worst verdict
-  std::vector<const JobProcess*> worst_of_;  // that process
-  // For each site, the holder that the first process in the job's order found, for a worst process without walks.
-  std::vector<std::unique_ptr<ReportHolder>> holders_;
-  std::vector<const JobProcess*> holders_of_;  // that process
-  std::vector<Sums> sums_;
+  std::vector<Joined> joined_;
   std::vector<uint32_t> places_, leaders_;
   std::unordered_map<size_t, std::vector<uint32_t>> by_hash_;  // sites by the hash of their places
   uint32_t place_count_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/job/rank_curves.h"
+#include "analyzer/job/rank_findings.h"
 
 #include <gtest/gtest.h>
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,23 @@ std::vector<const JobProcess*> ProcessesOfRanks(const std::vector<const JobProce
 // sites.
 std::vector<ReportRank> CompareRanks(const std::vector<const JobProcess*>& ranks, const std::vector<std::string>& ids,
                                      const std::vector<uint32_t>& places);
+
+// Makes the memory curve of each rank of a job, small enough to show many of them side by side.
+
+// The number of bins in a summary of very many processes. With more bins, a report on that summary would differ from
+// one on the traces.
+constexpr size_t kMostCurveBins = 64;
+constexpr size_t kMostCurves = 64;  // for a job
+
+// Returns the curve of the device on which the process has its highest peak of live bytes; none if it used no device.
+std::optional<ReportRankCurve> DescribeCurve(const ProcessFindings& findings);
+
+// Adds the curves to `compared` and sets their order: first the ranks that differ from the others, by the figure that
+// differs, by whether it is higher or lower than usual, and by how much; then the others by rank. If there are more
+// than kMostCurves, the others are those with the highest peaks, then the one with the median peak and the one with
+// the lowest. `processes`: the process of each of `compared`, in the same order, which must not depend on the order of
+// reading.
+void AddCurves(const std::vector<const JobProcess*>& processes, std::vector<ReportRank>* compared);
 
 }  // namespace vramtrack
 

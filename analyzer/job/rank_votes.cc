@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "analyzer/base/median.h"
+
 namespace vramtrack {
 namespace {
 
@@ -202,8 +204,7 @@ ReportAcross::Rate PoolRates(const std::vector<RankRate>& rates) {
   for (const double rate : sorted) squares += (rate - pooled.mean) * (rate - pooled.mean);
   pooled.least = sorted.front();
   pooled.most = sorted.back();
-  const size_t half = sorted.size() / 2;
-  pooled.median = sorted.size() % 2 != 0 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+  pooled.median = Median(sorted);
   if (rates.size() == 1) {
     pooled.ci_low = rates[0].low;
     pooled.ci_high = rates[0].high;

@@ -6,9 +6,11 @@
 #include <functional>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "analyzer/attribution/blame.h"
 #include "proto/hash.h"
 
 namespace vramtrack {
@@ -88,6 +90,27 @@ void AssignIds(size_t reported, std::vector<ReportSite>* sites) {
     std::sort(same.begin(), same.end(), [&](size_t a, size_t b) { return key(a) < key(b); });
     for (size_t i = 0; i < same.size(); ++i) (*sites)[same[i]].id = i == 0 ? id : absl::StrCat(id, "-", i + 1);
   }
+}
+
+std::vector<uint64_t> IndicesInRaw(const std::vector<ReportFrame>& useful, const std::vector<ReportFrame>& raw) {
+  std::vector<uint64_t> indices(useful.size());
+  size_t after = raw.size();
+  for (size_t i = useful.size(); i-- > 0;) {
+    size_t at = after;
+    while (at > 0 && !SamePlace(raw[at - 1], useful[i])) --at;
+    // A frame that raw stacks do not have stays where the next one out is.
+    if (at > 0) after = at - 1;
+    indices[i] = raw.empty() ? 0 : std::min(after, raw.size() - 1);
+  }
+  return indices;
+}
+
+void ShowRawFrames(ReportSite* site) {
+  if (site->raw_frames.empty()) return;
+  const std::vector<uint64_t> indices = IndicesInRaw(site->frames, site->raw_frames);
+  if (site->blame_frame < indices.size()) site->blame_frame = indices[site->blame_frame];
+  if (site->own_frame && *site->own_frame < indices.size()) site->own_frame = indices[*site->own_frame];
+  site->frames = std::exchange(site->raw_frames, {});
 }
 
 }  // namespace vramtrack

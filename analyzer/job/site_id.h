@@ -3,6 +3,7 @@
 #define ANALYZER_JOB_SITE_ID_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -38,14 +39,24 @@ void AssignIds(size_t reported, std::vector<ReportSite>* sites);
 // Returns the new name of a site. Findings name sites by index until the sites of the whole job have ids.
 using SiteNamer = std::function<std::string(size_t index)>;
 
-// Renames all sites that a part of the findings refers to. The texts are indices; CheckFindings in summary.cc checks
-// this for findings that were read.
+// Returns the index that a reference has until then. CheckFindings in summary.cc checks those that were read.
+inline size_t IndexOfSite(const std::string& reference) { return std::stoul(reference); }
+
+// Renames all sites that a part of the findings refers to.
 template <class T>
 void RenameSites(const SiteNamer& name, T* part) {
   ForEachSiteReference(*part, [&name](std::string* site) {
-    if (!site->empty()) *site = name(std::stoul(*site));
+    if (!site->empty()) *site = name(IndexOfSite(*site));
   });
 }
+
+// Findings are made with useful frames, whether or not the report shows all frames: ids, lines and counts are the same
+// with --raw-stacks. Returns the index in `raw` of each frame of `useful`. `raw` has the same frames and more between
+// them. Both are innermost first.
+std::vector<uint64_t> IndicesInRaw(const std::vector<ReportFrame>& useful, const std::vector<ReportFrame>& raw);
+
+// Replaces a site's frames by its `raw_frames`, if it has any. Call it after the site has its id.
+void ShowRawFrames(ReportSite* site);
 
 }  // namespace vramtrack
 

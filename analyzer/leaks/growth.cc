@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "analyzer/base/median.h"
+
 namespace vramtrack {
 namespace {
 
@@ -54,12 +56,6 @@ double KendallVariance(const std::vector<Point>& points) {
   return variance / 18;
 }
 
-double Median(std::vector<double>* values) {
-  const auto middle = values->begin() + static_cast<std::ptrdiff_t>(values->size() / 2);
-  std::nth_element(values->begin(), middle, values->end());
-  return values->size() % 2 == 1 ? *middle : (*std::max_element(values->begin(), middle) + *middle) / 2;
-}
-
 // Theil and Sen's slope. Its interval (Sen 1968): the slopes whose ranks are half the spread of S away from the middle.
 Growth SenSlope(const std::vector<Point>& points) {
   std::vector<double> slopes;
@@ -79,7 +75,7 @@ Growth SenSlope(const std::vector<Point>& points) {
   Growth growth;
   growth.ci_low = ranked(std::floor((pairs - spread) / 2) - 1);
   growth.ci_high = ranked(std::ceil((pairs + spread) / 2));
-  growth.bytes_per_step = Median(&slopes);
+  growth.bytes_per_step = Median(std::move(slopes));
   return growth;
 }
 
@@ -131,7 +127,7 @@ std::vector<double> WithoutSpikes(const std::vector<double>& values) {
     const size_t reach = std::min({kReach, i, values.size() - 1 - i});
     const auto at = values.begin() + static_cast<std::ptrdiff_t>(i);
     around.assign(at - static_cast<std::ptrdiff_t>(reach), at + static_cast<std::ptrdiff_t>(reach) + 1);
-    smooth.push_back(Median(&around));
+    smooth.push_back(Median(around));
   }
   return smooth;
 }
@@ -177,7 +173,6 @@ namespace {
 
 // The last points that tell where the level is now; as many as a stair has, if that is more.
 constexpr size_t kLastPoints = 10;
-constexpr double kFactorOf95 = 1.959964;
 
 // After how many steps, with probability `share` at most, one of them has not fitted: with k of n needs within the room
 // that is left, a step fits with probability k / n. `needs` ascend; `room`: above the level now.
@@ -212,15 +207,14 @@ std::optional<StepsToOom> PredictStepsToOom(const FittedGrowth& growth, const Le
   for (size_t i = low.size() - std::min(std::max(kLastPoints, stair_points), low.size()); i < low.size(); ++i) {
     last.push_back(low[i] + per_point * static_cast<double>(low.size() - 1 - i));
   }
-  std::nth_element(last.begin(), last.begin() + static_cast<std::ptrdiff_t>(last.size() / 2), last.end());
-  const double room = limit_bytes - last[last.size() / 2];
+  const double room = limit_bytes - UpperMedian(std::move(last));
 
   const auto after = [&](double slope, double share) {
     return FirstFailure(needs, series.steps_per_point, room, slope, share);
   };
   StepsToOom left;
   left.steps = after(growth.bytes_per_step, .5);
-  const double wander = kFactorOf95 * std::sqrt(left.steps * growth.wander_per_step) / growth.bytes_per_step;
+  const double wander = kNormal975 * std::sqrt(left.steps * growth.wander_per_step) / growth.bytes_per_step;
   const auto margin = [&](double slope, double share) {
     return std::hypot(std::hypot(left.steps - after(slope, .5), left.steps - after(growth.bytes_per_step, share)),
                       std::hypot(wander, growth.stair_steps));

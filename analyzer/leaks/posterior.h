@@ -10,8 +10,8 @@
 #include <array>
 #include <cstddef>
 
-#include "analyzer/leaks/evidence.h"
 #include "analyzer/leaks/prior.h"
+#include "analyzer/leaks/survivors.h"
 
 namespace vramtrack {
 

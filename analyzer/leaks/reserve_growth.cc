@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/leaks/evidence.h"
 #include "analyzer/leaks/posterior.h"
 #include "analyzer/leaks/survivors.h"
 

@@ -33,7 +33,7 @@ constexpr double kRounding = 1e-11;
 // line.
 constexpr double kSignificantCurve = 20, kCurved = 0.1, kNext = 1.25;
 
-// What the bytes of a step are explained by, scaled to about one, and these bytes. kOther: see FitLine.
+// What the bytes of a step are explained by, scaled to about one, and these bytes. kOther: see Fitted::RowsFrom.
 enum : size_t { kBase, kTrend, kRise, kOther, kBytes, kColumns };
 using Row = std::array<double, kColumns>;
 // [kBytes] of a row is its coefficient, the rest of it its row of the inverse of the normal equations. [kBytes][kBytes]
@@ -123,74 +123,103 @@ double HalfInterval(const std::vector<double>& influence, double independent) {
   return 1.96 * (1 + 1.21 / independent) * std::sqrt(std::max(0.0, variance) * (1 + 4 / independent));
 }
 
-// Returns why there is no line; empty if `*line` has it.
-std::string FitLine(const std::vector<ValuedStep>& steps, double most, const std::optional<double>& limit_bytes,
-                    ReportValueFit::Line* line) {
+// The steps as rows for Solve(), and the line through them that is found first.
+struct Fitted {
+  const std::vector<ValuedStep>& steps;
+  double most;          // the largest value
+  double mean, height;  // of the bytes: what kBytes is scaled by
+  double bend = 0;      // the value where the line bends; 0: it does not
+  Solution line;
+  double without;   // the squares that are left without kRise
+  double rounding;  // the squares that are left by rounding
+
+  double left() const { return line[kBytes][kBytes]; }
+  double rise() const { return line[kRise][kBytes]; }
+
+  // `jump`: kOther is whether the value is above the bend.
+  std::vector<Row> RowsFrom(double from, bool jump = false) const {
+    const double span = std::max(1.0, steps.back().step - steps.front().step);
+    std::vector<Row> rows;
+    for (const ValuedStep& step : steps) {
+      rows.push_back({1, (step.step - steps.back().step) / span, std::max(0.0, step.value - from) / most,
+                      jump && step.value > from ? 1.0 : 0.0, (step.bytes - mean) / height});
+    }
+    return rows;
+  }
+};
+
+// The straight line, or the bent one that fits so much better that it is worth its bend.
+Fitted FindLine(const std::vector<ValuedStep>& steps, double most) {
   const auto n = static_cast<double>(steps.size());
   double mean = 0, square = 0;
   for (const ValuedStep& step : steps) mean += step.bytes / n;
   for (const ValuedStep& step : steps) square += (step.bytes - mean) * (step.bytes - mean);
   const double height = std::max(std::sqrt(square / n), std::numeric_limits<double>::min());
-  const double span = std::max(1.0, steps.back().step - steps.front().step);
-  // `jump`: kOther is whether the value is above the bend.
-  const auto rows_from = [&](double bend, bool jump = false) {
-    std::vector<Row> rows;
-    for (const ValuedStep& step : steps) {
-      rows.push_back({1, (step.step - steps.back().step) / span, std::max(0.0, step.value - bend) / most,
-                      jump && step.value > bend ? 1.0 : 0.0, (step.bytes - mean) / height});
-    }
-    return rows;
-  };
-  double bend = 0;
-  std::vector<Row> rows = rows_from(0);
-  Solution best = Solve(rows);
+  Fitted fit{steps, most, mean, height, 0, {}, 0, kRounding * n};
+  std::vector<Row> rows = fit.RowsFrom(0);
+  fit.line = Solve(rows);
   for (Row& row : rows) row[kRise] = 0;
-  const double without = Solve(rows)[kBytes][kBytes], straight = best[kBytes][kBytes], rounding = kRounding * n;
-  if (straight > rounding) {
+  fit.without = Solve(rows)[kBytes][kBytes];
+  const double straight = fit.left();
+  const auto bend_at = [&fit](double bend, const Solution& line) {
+    fit.bend = bend;
+    fit.line = line;
+  };
+  if (straight > fit.rounding) {
     for (const double at : Bends(steps)) {
-      const Solution bent = Solve(rows_from(at));
-      const double left = std::max(rounding, bent[kBytes][kBytes]);
-      if (left >= best[kBytes][kBytes] || n * std::log(straight / left) <= kCostOfBend * std::log(n)) continue;
-      best = bent;
-      bend = at;
+      const Solution bent = Solve(fit.RowsFrom(at));
+      const double left = std::max(fit.rounding, bent[kBytes][kBytes]);
+      if (left >= fit.left() || n * std::log(straight / left) <= kCostOfBend * std::log(n)) continue;
+      bend_at(at, bent);
     }
   }
   // The bend is between two values: where the line above it meets the floor.
-  for (int i = 0; i < 8 && bend > 0; ++i) {
-    const Solution jumps = Solve(rows_from(bend, true));
-    const double at = bend - most * jumps[kOther][kBytes] / jumps[kRise][kBytes];
+  for (int i = 0; i < 8 && fit.bend > 0; ++i) {
+    const Solution jumps = Solve(fit.RowsFrom(fit.bend, true));
+    const double at = fit.bend - most * jumps[kOther][kBytes] / jumps[kRise][kBytes];
     if (!(at > 0 && at < most / kLeastRatio)) break;
-    const Solution bent = Solve(rows_from(at));
-    if (bent[kBytes][kBytes] >= best[kBytes][kBytes]) break;
-    best = bent;
-    bend = at;
+    const Solution bent = Solve(fit.RowsFrom(at));
+    if (bent[kBytes][kBytes] >= fit.left()) break;
+    bend_at(at, bent);
   }
-  const double left = best[kBytes][kBytes], rise = best[kRise][kBytes];
-  if (without <= rounding) return "apart from a trend over the steps, all steps have the same peak";
-  line->explained = std::clamp(1 - left / without, 0.0, 1.0);
+  return fit;
+}
+
+// Returns why the steps above the bend are no line; empty if they are one. `*independent`: how many of them count.
+std::string WhyNoLine(const Fitted& fit, double* independent) {
+  std::vector<Row> rising;
+  for (const Row& row : fit.RowsFrom(fit.bend)) {
+    if (row[kRise] > 0) rising.push_back(row);
+  }
+  const Solution line = Solve(rising);
+  for (Row& row : rising) row[kOther] = row[kRise] * row[kRise];
+  const Solution curve = Solve(rising);
+  *independent = std::max(1.0, static_cast<double>(rising.size()) - 4);
+  const double noise = std::max(fit.rounding, curve[kBytes][kBytes]) / *independent, next = kNext - fit.bend / fit.most;
+  const double off = curve[kBase][kBytes] - line[kBase][kBytes] +
+                     next * (curve[kRise][kBytes] - line[kRise][kBytes] + next * curve[kOther][kBytes]);
+  if (line[kBytes][kBytes] - curve[kBytes][kBytes] > kSignificantCurve * noise &&
+      std::fabs(off) > kCurved * fit.rise() * next) {
+    return absl::StrCat("the peak rises ", off > 0 ? "faster" : "more slowly", " than on a line");
+  }
+  return "";
+}
+
+// Returns why there is no line; empty if `*line` has it.
+std::string FitLine(const std::vector<ValuedStep>& steps, double most, const std::optional<double>& limit_bytes,
+                    ReportValueFit::Line* line) {
+  const Fitted fit = FindLine(steps, most);
+  const double rise = fit.rise();
+  if (fit.without <= fit.rounding) return "apart from a trend over the steps, all steps have the same peak";
+  line->explained = std::clamp(1 - fit.left() / fit.without, 0.0, 1.0);
   if (line->explained < kLeastExplained) {
     return absl::StrCat("the value explains only ", FormatPercent(line->explained), " of how the peaks differ");
   }
   if (rise <= 0) return "the peak does not rise with the value";
-
-  std::vector<Row> rising;
-  for (const Row& row : rows_from(bend)) {
-    if (row[kRise] > 0) rising.push_back(row);
-  }
-  const Solution line_there = Solve(rising);
-  for (Row& row : rising) row[kOther] = row[kRise] * row[kRise];
-  const Solution curve = Solve(rising);
-  const double independent = std::max(1.0, static_cast<double>(rising.size()) - 4);
-  const double noise = std::max(rounding, curve[kBytes][kBytes]) / independent, next = kNext - bend / most;
-  const double off = curve[kBase][kBytes] - line_there[kBase][kBytes] +
-                     next * (curve[kRise][kBytes] - line_there[kRise][kBytes] + next * curve[kOther][kBytes]);
-  if (line_there[kBytes][kBytes] - curve[kBytes][kBytes] > kSignificantCurve * noise &&
-      std::fabs(off) > kCurved * rise * next) {
-    return absl::StrCat("the peak rises ", off > 0 ? "faster" : "more slowly", " than on a line");
-  }
-
+  double independent = 0;
+  if (std::string why = WhyNoLine(fit, &independent); !why.empty()) return why;
   // Where it bends is not sure: a jump there is another unknown.
-  rows = rows_from(bend, bend > 0);
+  const std::vector<Row> rows = fit.RowsFrom(fit.bend, fit.bend > 0);
   const Solution jumps = Solve(rows);
   double worst = 0;
   std::vector<double> influence;
@@ -198,25 +227,25 @@ std::string FitLine(const std::vector<ValuedStep>& steps, double most, const std
     double weight = 0, error = row[kBytes];
     for (size_t k = 0; k < kBytes; ++k) {
       weight += jumps[kRise][k] * row[k];
-      if (k != kOther) error -= best[k][kBytes] * row[k];
+      if (k != kOther) error -= fit.line[k][kBytes] * row[k];
     }
     influence.push_back(weight * error);
     worst = std::max(worst, error);
   }
-  const double per_unit = height / most, half = HalfInterval(influence, independent);
+  const double per_unit = fit.height / most, half = HalfInterval(influence, independent);
   if (rise <= half) return "the peak does not surely rise with the value";
   line->bytes_per_unit = per_unit * rise;
   line->ci_low = per_unit * (rise - half);
   line->ci_high = per_unit * (rise + half);
-  const double base = mean + height * best[kBase][kBytes];
-  line->fixed_bytes = base - line->bytes_per_unit * bend;
-  if (bend > 0) {
-    line->bend_value = bend;
+  const double base = fit.mean + fit.height * fit.line[kBase][kBytes];
+  line->fixed_bytes = base - line->bytes_per_unit * fit.bend;
+  if (fit.bend > 0) {
+    line->bend_value = fit.bend;
     line->floor_bytes = base;
   }
   if (limit_bytes) {
-    const double room = *limit_bytes - base - height * worst;
-    line->largest_value = room < 0 ? 0 : std::min(ReportValueFit::kFarthest * most, bend + room / line->ci_high);
+    const double room = *limit_bytes - base - fit.height * worst;
+    line->largest_value = room < 0 ? 0 : std::min(ReportValueFit::kFarthest * most, fit.bend + room / line->ci_high);
   }
   return "";
 }

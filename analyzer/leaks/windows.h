@@ -4,6 +4,8 @@
 #ifndef ANALYZER_LEAKS_WINDOWS_H_
 #define ANALYZER_LEAKS_WINDOWS_H_
 
+#include <algorithm>
+
 #include "analyzer/leaks/site_history.h"
 
 namespace vramtrack {
@@ -18,7 +20,10 @@ struct StepSpan {
 // bucket rebuilds, library workspaces and autotuning are finished by then. It lasts longer if the steps change their
 // structure later. `structure_settled`: the first step from which on the steps allocate alike, 0 if unknown
 // (step_similarity.h).
-Step WarmupEnd(Step steps, Step structure_settled = 0);
+inline Step WarmupEnd(Step steps, Step structure_settled = 0) {
+  constexpr Step kMinWarmup = 5;
+  return std::max({kMinWarmup, steps / 10 + (steps % 10 != 0 ? 1 : 0), structure_settled});
+}
 
 }  // namespace vramtrack
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "analyzer/base/median.h"
+
 namespace vramtrack {
 
 void RunClock::Add(uint64_t time, double work, double events, bool spread) {
@@ -47,9 +49,7 @@ void RunClock::Finish() {
       if (samples_[i].spread == spread && covered(i)) gaps.push_back(gap(i) / samples_[i].events);
     }
     if (gaps.empty()) continue;
-    const auto middle = gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2);
-    std::nth_element(gaps.begin(), middle, gaps.end());
-    longest[spread] = kLongestPause * std::max(*middle, 1.0);
+    longest[spread] = kLongestPause * std::max(UpperMedian(std::move(gaps)), 1.0);
   }
   double work = 0;
   work_sums_.reserve(samples_.size());

@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "analyzer/base/median.h"
+
 namespace vramtrack {
 namespace {
 
@@ -26,11 +28,9 @@ constexpr double kPartingGap = 20, kPartingShare = 0.1;
 // Long distances between marks that are a part of what the run does again and again.
 constexpr size_t kFewestLongGaps = 8;
 
-double Usual(std::vector<double> gaps) {
+double Usual(const std::vector<double>& gaps) {
   if (gaps.empty()) return 0;
-  const auto middle = gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2);
-  std::nth_element(gaps.begin(), middle, gaps.end());
-  if (*middle > 0) return *middle;
+  if (const double median = UpperMedian(gaps); median > 0) return median;
   return std::accumulate(gaps.begin(), gaps.end(), 0.0) / static_cast<double>(gaps.size());
 }
 

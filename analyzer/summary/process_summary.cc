@@ -9,7 +9,7 @@
 
 #include "analyzer/findings/find_in_process.h"
 #include "analyzer/ingest/trace.h"
-#include "analyzer/job/rank_curves.h"
+#include "analyzer/job/rank_findings.h"
 #include "analyzer/model/coarser.h"
 #include "analyzer/profile/make_step_profile.h"
 #include "proto/tool_version.h"

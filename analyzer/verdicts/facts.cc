@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
-#include "analyzer/attribution/library_pool.h"
+#include "analyzer/attribution/library.h"
 #include "analyzer/base/affix.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/holders/site_holder.h"

@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <vector>
 
+#include "analyzer/cupti/activity_join.h"
+#include "analyzer/cupti/device_use.h"
 #include "analyzer/findings/core/device_findings.h"
 #include "analyzer/ledger/kind.h"
 #include "analyzer/symbols/demangle.h"
@@ -71,55 +75,72 @@ std::vector<std::vector<SiteIndex>> SitesToFollow(const ProcessAnalysis& analysi
 }
 
 }  // namespace
-
-ActivityFindings::ActivityFindings(const ProcessAnalysis& analysis)
-    : analysis_(analysis), use_(analysis.trace(), SitesToFollow(analysis)) {}
-
-void ActivityFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings) {
-  findings->process.activities = DescribeActivities(analysis_.trace(), *analysis_.activities());
-  DescribeUnseen(&findings->devices);
-  use_.Finish();
-  DescribeUse(findings);
-}
-
-void ActivityFindings::DescribeUnseen(std::vector<ReportDevice>* devices) const {
-  for (ReportDevice& device : *devices) {
-    std::map<std::string, ReportOnlyCupti> by_library;
-    for (const Site& site : analysis_.ledger().sites()) {
-      if (!analysis_.IsUnseen(site) || site.key.device != DeviceIndex(device.index)) continue;
-      ReportOnlyCupti& sum = by_library[analysis_.activities()->unseen().LibraryOf(site.key)];
-      sum.at_peak += site.bytes_at_peak;
-      sum.at_end += site.live_bytes;
-    }
-    for (auto& [library, sum] : by_library) {
-      sum.library = library;
-      device.only_cupti.push_back(sum);
-    }
-    std::stable_sort(device.only_cupti.begin(), device.only_cupti.end(), [](const auto& a, const auto& b) {
-      return std::max(a.at_end, a.at_peak) > std::max(b.at_end, b.at_peak);
-    });
-  }
-}
-
-void ActivityFindings::DescribeUse(ProcessFindings* findings) const {
-  const TickClock& clock = analysis_.trace().clock();
-  for (size_t i = 0; i < findings->sites.size(); ++i) {
-    ReportSite& site = findings->sites[i];
-    if (const std::optional<DeviceUse::LastUse> last = use_.LastUseOf(i)) {
-      site.last_use = {last->objects, clock.Seconds(last->ticks), ReportedStep(analysis_.run(), last->step),
-                       last->idle_ticks / clock.ticks_per_second()};
-    }
-    if (const std::optional<DeviceUse::FirstKernel> first = use_.FirstKernelOf(i)) {
-      site.first_kernel = {Demangle(first->name), first->share};
-    }
-  }
-}
-
 void AddWhoSawIt(ReportSite* site) {
   if (!site->explanation.empty()) site->explanation += "; ";
   site->explanation += "only CUPTI saw this memory: ";
   site->explanation += site->owner.empty() ? "an unknown library" : site->owner;
   site->explanation += " took it from the driver in a way that cannot be hooked, so there is no call stack";
+}
+
+namespace {
+
+class ActivityFindings final : public Collector {
+ public:
+  explicit ActivityFindings(const ProcessAnalysis& analysis)
+      : analysis_(analysis), use_(analysis.trace(), SitesToFollow(analysis)) {}
+
+  const char* name() const override { return "use of memory"; }
+  void Prepare(Replay* detail) override { detail->observers.push_back(&use_); }
+
+  void Describe(const Replay& /*replay*/, ProcessFindings* findings) override {
+    findings->process.activities = DescribeActivities(analysis_.trace(), *analysis_.activities());
+    DescribeUnseen(&findings->devices);
+    use_.Finish();
+    DescribeUse(findings);
+  }
+
+ private:
+  void DescribeUnseen(std::vector<ReportDevice>* devices) const {
+    for (ReportDevice& device : *devices) {
+      std::map<std::string, ReportOnlyCupti> by_library;
+      for (const Site& site : analysis_.ledger().sites()) {
+        if (!analysis_.IsUnseen(site) || site.key.device != DeviceIndex(device.index)) continue;
+        ReportOnlyCupti& sum = by_library[analysis_.activities()->unseen().LibraryOf(site.key)];
+        sum.at_peak += site.bytes_at_peak;
+        sum.at_end += site.live_bytes;
+      }
+      for (auto& [library, sum] : by_library) {
+        sum.library = library;
+        device.only_cupti.push_back(sum);
+      }
+      std::stable_sort(device.only_cupti.begin(), device.only_cupti.end(), [](const auto& a, const auto& b) {
+        return std::max(a.at_end, a.at_peak) > std::max(b.at_end, b.at_peak);
+      });
+    }
+  }
+
+  void DescribeUse(ProcessFindings* findings) const {
+    const TickClock& clock = analysis_.trace().clock();
+    for (size_t i = 0; i < findings->sites.size(); ++i) {
+      ReportSite& site = findings->sites[i];
+      if (const std::optional<DeviceUse::LastUse> last = use_.LastUseOf(i)) {
+        site.last_use = {last->objects, clock.Seconds(last->ticks), ReportedStep(analysis_.run(), last->step),
+                         last->idle_ticks / clock.ticks_per_second()};
+      }
+      if (const std::optional<DeviceUse::FirstKernel> first = use_.FirstKernelOf(i)) {
+        site.first_kernel = {Demangle(first->name), first->share};
+      }
+    }
+  }
+
+  const ProcessAnalysis& analysis_;
+  DeviceUse use_;
+};
+
+}  // namespace
+
+std::unique_ptr<Collector> MakeActivityFindings(const ProcessAnalysis& analysis) {
+  return std::make_unique<ActivityFindings>(analysis);
 }
 
 }  // namespace vramtrack

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "analyzer/attribution/category_rules.h"
+#include "analyzer/attribution/category.h"
 #include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/base/analysis_progress.h"
 #include "analyzer/findings/core/pass_plan.h"

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <set>
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/fragmentation/peak_window.h"
 
 namespace vramtrack {
 namespace {
@@ -93,43 +95,6 @@ std::map<DeviceIndex, uint64_t> PeakChanges(const Ledger& ledger) {
   }
   return changes;
 }
-
-void DeviceFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings) {
-  const Trace& trace = analysis_.trace();
-  const Ledger& ledger = analysis_.ledger();
-  const RunShape& run = analysis_.run();
-  std::set<DeviceIndex> indices;
-  for (const auto& [index, device] : trace.definitions().devices) indices.insert(DeviceIndex(index));
-  for (const Scope& scope : ledger.scopes()) {
-    if (scope.is_device()) indices.insert(scope.device);
-  }
-  for (const DeviceIndex index : indices) {
-    ReportDevice device;
-    device.index = index.value();
-    const auto defined = trace.definitions().devices.find(index.value());
-    if (defined != trace.definitions().devices.end()) {
-      device.name = defined->second.name;
-      device.integrated = defined->second.integrated;
-    }
-    device.total_bytes = ledger.DeviceBytes(index);
-    if (const Scope* scope = LeadingScope(ledger, index)) {
-      device.peak = DescribeMoment(run, *scope, scope->peak_moment);
-      device.end = DescribeMoment(run, *scope, scope->end_moment);
-      if (scope->step_moment && !run.windows) device.last_step = DescribeMoment(run, *scope, *scope->step_moment);
-      const uint64_t outside = ScopeOfDevice(ledger, index)->outside;
-      device.asked_free_memory = ScopeOfDevice(ledger, index)->total.has_value();
-      device.unattributed_bytes = device.end.framework ? device.end.framework->unattributed : outside;
-      device.fragmentation = DescribeFragmentation(
-          scope->peak_moment, scope->segments != nullptr,
-          trace.definitions().AllocatorOn(device.index) == nullptr ? windows_.Find(index) : nullptr);
-      if (scope->by_handle) {
-        device.fragmentation.refused = "where blocks lie in the memory that the framework has taken is not recorded";
-      }
-    }
-    findings->devices.push_back(std::move(device));
-  }
-}
-
 std::vector<ReportTimeline> DescribeTimeline(const ProcessAnalysis& analysis) {
   const Ledger& ledger = analysis.ledger();
   const LevelTimeline& levels = analysis.timeline();
@@ -321,6 +286,64 @@ void DescribeLimit(const ProcessAnalysis& analysis, const std::vector<ReportOom>
   }
   limit.headroom = headroom;
   limit.max_memory = device->total_bytes - headroom;
+}
+
+namespace {
+
+class DeviceFindings final : public Collector {
+ public:
+  explicit DeviceFindings(const ProcessAnalysis& analysis)
+      : analysis_(analysis), windows_(PeakChanges(analysis.ledger())) {}
+
+  const char* name() const override { return "devices"; }
+  // Follows the allocations that led to the peaks.
+  void Prepare(Replay* detail) override { detail->observers.push_back(&windows_); }
+
+  void Describe(const Replay& /*replay*/, ProcessFindings* findings) override {
+    const Trace& trace = analysis_.trace();
+    const Ledger& ledger = analysis_.ledger();
+    const RunShape& run = analysis_.run();
+    std::set<DeviceIndex> indices;
+    for (const auto& [index, device] : trace.definitions().devices) indices.insert(DeviceIndex(index));
+    for (const Scope& scope : ledger.scopes()) {
+      if (scope.is_device()) indices.insert(scope.device);
+    }
+    for (const DeviceIndex index : indices) {
+      ReportDevice device;
+      device.index = index.value();
+      const auto defined = trace.definitions().devices.find(index.value());
+      if (defined != trace.definitions().devices.end()) {
+        device.name = defined->second.name;
+        device.integrated = defined->second.integrated;
+      }
+      device.total_bytes = ledger.DeviceBytes(index);
+      if (const Scope* scope = LeadingScope(ledger, index)) {
+        device.peak = DescribeMoment(run, *scope, scope->peak_moment);
+        device.end = DescribeMoment(run, *scope, scope->end_moment);
+        if (scope->step_moment && !run.windows) device.last_step = DescribeMoment(run, *scope, *scope->step_moment);
+        const uint64_t outside = ScopeOfDevice(ledger, index)->outside;
+        device.asked_free_memory = ScopeOfDevice(ledger, index)->total.has_value();
+        device.unattributed_bytes = device.end.framework ? device.end.framework->unattributed : outside;
+        device.fragmentation = DescribeFragmentation(
+            scope->peak_moment, scope->segments != nullptr,
+            trace.definitions().AllocatorOn(device.index) == nullptr ? windows_.Find(index) : nullptr);
+        if (scope->by_handle) {
+          device.fragmentation.refused = "where blocks lie in the memory that the framework has taken is not recorded";
+        }
+      }
+      findings->devices.push_back(std::move(device));
+    }
+  }
+
+ private:
+  const ProcessAnalysis& analysis_;
+  PeakWindows windows_;
+};
+
+}  // namespace
+
+std::unique_ptr<Collector> MakeDeviceFindings(const ProcessAnalysis& analysis) {
+  return std::make_unique<DeviceFindings>(analysis);
 }
 
 }  // namespace vramtrack

@@ -4,13 +4,13 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "analyzer/base/indices.h"
 #include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
-#include "analyzer/fragmentation/peak_window.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/leaks/growth.h"
 #include "analyzer/leaks/site_history.h"
@@ -51,22 +51,8 @@ std::optional<uint64_t> DeviceFreeBytes(const Ledger& ledger, const OutOfMemory&
 // Describes a failed allocation, without its stack and live sites.
 ReportOom DescribeOutOfMemory(const Trace& trace, const Ledger& ledger, const RunShape& run, const OutOfMemory& failed);
 
-// Adds the devices to the findings, without their growth.
-class DeviceFindings final : public Collector {
- public:
-  // `analysis` must outlive it.
-  explicit DeviceFindings(const ProcessAnalysis& analysis)
-      : analysis_(analysis), windows_(PeakChanges(analysis.ledger())) {}
-
-  const char* name() const override { return "devices"; }
-  // Follows the allocations that led to the peaks.
-  void Prepare(Replay* detail) override { detail->observers.push_back(&windows_); }
-  void Describe(const Replay& replay, ProcessFindings* findings) override;
-
- private:
-  const ProcessAnalysis& analysis_;
-  PeakWindows windows_;
-};
+// Adds the devices to the findings, without their growth. `analysis` must outlive it.
+std::unique_ptr<Collector> MakeDeviceFindings(const ProcessAnalysis& analysis);
 
 // Fills in the suggested limit of `device`, whose other figures must be complete. `oom`: all failed allocations.
 void DescribeLimit(const ProcessAnalysis& analysis, const std::vector<ReportOom>& oom, ReportDevice* device);

@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/quantity.h"
-#include "analyzer/findings/core/rate_units.h"
 
 namespace vramtrack {
 
@@ -98,12 +97,6 @@ void AddFrameworkRemarks(const std::string& path, const Definitions& definitions
                                      FormatByteCount(static_cast<double>(most)),
                                      " of the framework's blocks lie in memory whose allocation was not seen"));
   }
-}
-
-bool CountsForGrowth(const Ledger& ledger, const Site& site, DeviceIndex device) {
-  if (site.scope == Site::kNoScope || site.key.device != device || IsInGraphPools(site)) return false;
-  if (IsSegmentSite(site) && site.key.kind != schema::GRAPH_POOL) return false;
-  return ledger.scopes()[site.scope].device == device;
 }
 
 }  // namespace vramtrack

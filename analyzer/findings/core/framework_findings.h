@@ -35,6 +35,8 @@ struct FrameworkGrowth {
 // Returns the growth by device; only devices with a framework's level.
 std::map<DeviceIndex, FrameworkGrowth> GrowthOfFrameworks(const Ledger& ledger, const RunShape& run);
 
+constexpr double kRateBytes = 1 << 30;  // bytes of RateUnit::kGiB
+
 // Adds to the grade and the explanation of a leak at the framework's level whether the driver's memory grows as well.
 // `window_bytes`: bytes allocated in a window if windows replace steps; otherwise 0.
 void AddDriverEvidence(const FrameworkGrowth& growth, uint64_t window_bytes, ReportSite* site);
@@ -49,10 +51,6 @@ std::vector<std::pair<std::string, uint64_t>> OtherOwners(const Ledger& ledger, 
 // Adds one warning for each way in which the ledger's framework level differs from what the framework reports.
 void AddFrameworkRemarks(const std::string& path, const Definitions& definitions, const Ledger& ledger,
                          const FrameworkCheck& check, std::vector<std::string>* warnings);
-
-// Returns whether live memory of `device` grows when the site's does: blocks, what the driver gave to others, and what
-// is kept for CUDA graphs with all blocks in it. Other segments are made for blocks.
-bool CountsForGrowth(const Ledger& ledger, const Site& site, DeviceIndex device);
 
 }  // namespace vramtrack
 

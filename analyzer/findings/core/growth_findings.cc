@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/base/median.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/findings/core/device_findings.h"
 #include "analyzer/leaks/growth.h"
@@ -34,10 +35,9 @@ constexpr size_t kMostLines = 50, kMostSuspects = 3;
 constexpr double kMostOdds = 1e9;
 
 std::optional<uint32_t> BookOfDevice(const GrowthLedger& growth, Book wanted) {
-  for (uint32_t i = 0; i < growth.books().size(); ++i) {
-    if (growth.books()[i] == wanted) return i;
-  }
-  return std::nullopt;
+  const auto found = std::find(growth.books().begin(), growth.books().end(), wanted);
+  if (found == growth.books().end()) return std::nullopt;
+  return static_cast<uint32_t>(found - growth.books().begin());
 }
 
 // What grew by how much between two moments of a book. Lines that are one finding are one entry.
@@ -266,9 +266,7 @@ std::optional<double> SecondsPerStep(const ProcessAnalysis& analysis) {
   for (size_t i = std::max<size_t>(1, ends.size() / 2); i < ends.size(); ++i) {
     durations.push_back(ends[i] > ends[i - 1] ? static_cast<double>(ends[i] - ends[i - 1]) : 0);
   }
-  std::vector<double> sorted = durations;
-  std::sort(sorted.begin(), sorted.end());
-  const double median = sorted[sorted.size() / 2];
+  const double median = UpperMedian(durations);
   double sum = 0;
   for (const double duration : durations) sum += duration > kOddDuration * median ? median : duration;
   const double ticks = sum / static_cast<double>(durations.size());

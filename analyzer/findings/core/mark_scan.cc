@@ -200,15 +200,11 @@ void MarkScan::ReadEvents(BlockDecoder* decoder, const std::vector<StackIndex>& 
       case schema::ALLOCATE: {
         ++ordinal;
         const bool inside = optimizers_->IsInside(stack);
-        if (inside && !state->inside) {
-          depends_on_order_ |= optimizer_entries_.size() >= kMostMarksOfName;
-          if (optimizer_entries_.size() < kMostMarksOfName) optimizer_entries_.push_back(event.time);
-        }
+        if (inside && !state->inside) Note(event.time, &optimizer_entries_);
         state->inside = inside;
         if (const uint32_t cell = optimizers_->CellOf(stack); cell != 0 && cell != state->cell) {
           state->cell = cell;
-          depends_on_order_ |= cell_entries_.size() >= kMostMarksOfName;
-          if (cell_entries_.size() < kMostMarksOfName) cell_entries_.push_back(event.time);
+          Note(event.time, &cell_entries_);
         }
         state->worked |= !inside || optimizers_->IsInClosure(stack);
         state->last_allocation = std::max(state->last_allocation, event.time);
@@ -233,6 +229,11 @@ void MarkScan::ReadEvents(BlockDecoder* decoder, const std::vector<StackIndex>& 
     Count(event.time, gone, state);
   }
   if (events > 0) state->work_per_event = work / static_cast<double>(events);
+}
+
+void MarkScan::Note(uint64_t time, std::vector<uint64_t>* entries) {
+  depends_on_order_ |= entries->size() >= kMostMarksOfName;
+  if (entries->size() < kMostMarksOfName) entries->push_back(time);
 }
 
 void MarkScan::Count(uint64_t time, double work, SlotState* state) const {

@@ -124,6 +124,7 @@ class MarkScan {
   // Counts a block that is not decoded.
   void CountBlock(const std::vector<BlockRef>& blocks, size_t index, SlotState* state) const;
   void Count(uint64_t time, double work, SlotState* state) const;
+  void Note(uint64_t time, std::vector<uint64_t>* entries);
   void OnStep(uint64_t time, uint32_t identity, ThreadSlot slot, SlotState* state);
   // `number`: 0 for marks of the past, which have no number.
   void OnMark(uint64_t time, uint32_t kind, StackIndex stack, uint32_t name, uint64_t number, ThreadSlot slot,

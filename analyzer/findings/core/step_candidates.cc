@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzer/base/affix.h"
+#include "analyzer/base/median.h"
 
 namespace vramtrack {
 namespace {
@@ -99,9 +100,7 @@ std::vector<StepCandidates::Mark> StepCandidates::WithoutBursts(std::vector<Mark
     }
   }
   // Bursts of one step are alike.
-  std::vector<size_t> by_size = sizes;
-  std::sort(by_size.begin(), by_size.end());
-  const size_t usual = by_size[by_size.size() / 2];
+  const size_t usual = UpperMedian(sizes);
   const auto alike = static_cast<size_t>(std::count(sizes.begin(), sizes.end(), usual));
   if (usual < 2 || alike * 10 < sizes.size() * 9) return marks;
   // An epoch of steps with an evaluation after it looks the same, but most happens within it.

@@ -21,7 +21,17 @@ struct StepMarks {
 
 // Parses "marks", "nvtx", "nvtx:NAME", "record_function:NAME", "optimizer", "periodicity" or "none"; an empty text is
 // any source. Returns nullopt for another text.
-std::optional<StepMarks> ParseStepMarks(std::string_view text);
+inline std::optional<StepMarks> ParseStepMarks(std::string_view text) {
+  if (text.empty()) return StepMarks();
+  for (const std::string_view prefix : {"nvtx:", "record_function:"}) {
+    if (text.size() > prefix.size() && text.substr(0, prefix.size()) == prefix) {
+      return StepMarks{StepSource::kNvtx, std::string(text.substr(prefix.size()))};
+    }
+  }
+  const std::optional<StepSource> source = ValueOf<StepSource>(text);
+  if (!source) return std::nullopt;
+  return StepMarks{*source, ""};
+}
 
 }  // namespace vramtrack
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/findings/core/replays.h"
 #include "analyzer/findings/core/step_candidates.h"
-#include "analyzer/findings/core/stream_replay.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/steps/regular_gaps.h"
 #include "analyzer/steps/step_choice.h"
@@ -128,22 +128,24 @@ class Planner {
     SortMarks();
   }
 
-  double JudgedShare(const std::vector<uint64_t>& times) const {
+  // When these marks come, by the run's work and by its active time, 0 to 1.
+  std::pair<std::vector<double>, std::vector<double>> SharesAt(const std::vector<uint64_t>& times) const {
     std::vector<double> work, time;
     for (const uint64_t at : times) {
       work.push_back(found_.clock().Work(at));
       time.push_back(found_.clock().Time(at));
     }
+    return {std::move(work), std::move(time)};
+  }
+
+  double JudgedShare(const std::vector<uint64_t>& times) const {
+    const auto [work, time] = SharesAt(times);
     return std::min(JudgedShareOf(work, 0, 1), JudgedShareOf(time, 0, 1));
   }
 
   // The share of the run that steps which begin at these times cover.
   double CoveredBy(const std::vector<uint64_t>& times) const {
-    std::vector<double> work, time;
-    for (const uint64_t at : times) {
-      work.push_back(found_.clock().Work(at));
-      time.push_back(found_.clock().Time(at));
-    }
+    const auto [work, time] = SharesAt(times);
     return (CoverageOf(work, 0, 1) + CoverageOf(time, 0, 1)) / 2;
   }
 

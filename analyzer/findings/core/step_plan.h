@@ -7,8 +7,8 @@
 
 #include "analyzer/findings/core/mark_scan.h"
 #include "analyzer/findings/core/pass_plan.h"
+#include "analyzer/findings/core/replays.h"
 #include "analyzer/findings/core/step_marks.h"
-#include "analyzer/findings/core/stream_replay.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/ledger/step_clock.h"

@@ -70,10 +70,6 @@ void AddMps(const std::string& path, const TracedProcess& process, std::vector<s
 
 std::string Seconds(double seconds) { return absl::StrFormat("%.2g s", seconds); }
 
-}  // namespace
-
-namespace {
-
 // As cudaGetErrorString has them; the runtime and the driver agree on these numbers.
 std::string ErrorText(uint64_t code) {
   switch (code) {
@@ -121,52 +117,47 @@ void AddRefusedFrees(const Ledger& ledger, StackSymbolizer* symbolizer, std::vec
 void AddTraceWarnings(const Trace& trace, const Ledger& ledger, const FailureLog& failures,
                       std::vector<std::string>* warnings) {
   const std::string& path = trace.path();
+  const auto warn = [&](const auto&... parts) { warnings->push_back(absl::StrCat(path, ": ", parts...)); };
   if (trace.bounded() && trace.counter(schema::COUNTER_STACKS) > 0) {
     uint64_t without = 0;
     for (const Site& site : ledger.sites()) without += site.key.stack == kEmptyStack ? site.allocations : 0;
     if (without > 0) {
-      warnings->push_back(absl::StrCat(path, ": ", Plural(without, "allocation has", "allocations have"),
-                                       " no call stack: --max-bytes left no room for more than ",
-                                       trace.counter(schema::COUNTER_STACKS), " stacks"));
+      warn(Plural(without, "allocation has", "allocations have"),
+           " no call stack: --max-bytes left no room for more than ", trace.counter(schema::COUNTER_STACKS), " stacks");
     }
   }
   if (trace.lost_bytes() > 0) {
-    warnings->push_back(absl::StrCat(path, ": offset ", trace.damage().front().offset, ": ",
-                                     trace.damage().front().reason, "; ", trace.lost_bytes(),
-                                     " bytes in all could not be used"));
+    warn("offset ", trace.damage().front().offset, ": ", trace.damage().front().reason, "; ", trace.lost_bytes(),
+         " bytes in all could not be used");
   }
   if (const uint64_t lost = trace.lost_events() + ledger.unreadable_events(); lost > 0) {
-    warnings->push_back(
-        absl::StrCat(path, ": ", lost, " events are missing: what was freed in them is counted as live"));
+    warn(lost, " events are missing: what was freed in them is counted as live");
   }
   const double joined_after_s = trace.definitions().process.joined_after_s;
   if (const uint64_t unknown = ledger.unknown_frees(); unknown > 0 && joined_after_s > 0) {
-    warnings->push_back(absl::StrCat(path, ": ", unknown, unknown == 1 ? " free is" : " frees are",
-                                     " of memory that was allocated before the process was joined: levels are too low "
-                                     "by what it held then"));
+    warn(unknown, unknown == 1 ? " free is" : " frees are",
+         " of memory that was allocated before the process was joined: levels are too low by "
+         "what it held then");
   } else if (unknown > 0) {
-    warnings->push_back(absl::StrCat(path, ": ", unknown, unknown == 1 ? " free is" : " frees are",
-                                     " of memory whose allocation is not in the trace (tracing began later, it was "
-                                     "lost, or it was freed twice): what "
-                                     "the job held then is not known, and levels may be too low by as much"));
+    warn(unknown, unknown == 1 ? " free is" : " frees are",
+         " of memory whose allocation is not in the trace (tracing began later, it was lost, or "
+         "it was freed twice): what the job held then is not known, and levels may be too low by as much");
   }
   if (trace.past() != nullptr) {
-    warnings->push_back(absl::StrCat(
-        path, ": its size is bounded: of the first ", Seconds(trace.clock().Seconds(trace.past()->last_time)),
-        " the sums of each site are exact, but peaks and lifetimes are known to ",
-        Seconds(std::ldexp(1, static_cast<int>(trace.past()->bin_shift)) / trace.clock().ticks_per_second()), " only"));
+    warn("its size is bounded: of the first ", Seconds(trace.clock().Seconds(trace.past()->last_time)),
+         " the sums of each site are exact, but peaks and lifetimes are known to ",
+         Seconds(std::ldexp(1, static_cast<int>(trace.past()->bin_shift)) / trace.clock().ticks_per_second()), " only");
   }
   if (const uint64_t full = trace.counter(schema::COUNTER_TABLE_FULL); full > 0) {
-    warnings->push_back(absl::StrCat(path, ": the frees of ", full, " allocations are not known: too many were live"));
+    warn("the frees of ", full, " allocations are not known: too many were live");
   }
   for (const auto& [name, reason] : trace.definitions().process.unseen) {
-    warnings->push_back(absl::StrCat(path, ": ", name, " ", UnseenText(reason)));
+    warn(name, " ", UnseenText(reason));
   }
   AddMps(path, trace.definitions().process, warnings);
   if (failures.count() > failures.all().size()) {
-    warnings->push_back(absl::StrCat(path, ": ", failures.count(),
-                                     " allocations failed for lack of memory; the first and the last ",
-                                     failures.all().size() / 2, " are shown"));
+    warn(failures.count(), " allocations failed for lack of memory; the first and the last ", failures.all().size() / 2,
+         " are shown");
   }
 }
 

@@ -6,9 +6,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/leaks/survivors.h"
+#include "analyzer/model/whole_leak.h"
 
 namespace vramtrack {
 namespace {
+
+constexpr size_t kMaxKeptPoints = 500;  // of a curve
 
 bool IsFinding(const ReportSite& site) {
   return site.part_of.empty() && site.verdict != Verdict::kSteady && site.verdict != Verdict::kOneTime;
@@ -31,19 +34,23 @@ void AddCurve(const SurvivorSeries& survivors, const RunShape& run, ReportKept* 
   }
 }
 
-// The straight line of the rate, from the first to the last step that it was estimated from.
-void AddFit(const SurvivorSeries& survivors, const RunShape& run, StepSpan span, const ReportSite& site,
-            ReportKept* kept) {
+// The straight line of the rate through the span that it was estimated from. `from`: what was kept before the span;
+// `added`: the steps' worth that the first step of the span has added to it.
+void AddFit(const RunShape& run, StepSpan span, double from, double added, const ReportSite& site, ReportKept* kept) {
   if (span.size() == 0) return;
-  const double before = static_cast<double>(TotalOf(Within(survivors, {0, span.begin})).bytes);
-  const double rate = site.group ? site.group->rate_bytes_per_step : site.rate_bytes_per_step;
-  const double low = site.group ? site.group->rate_ci_low : site.rate_ci_low;
-  const double high = site.group ? site.group->rate_ci_high : site.rate_ci_high;
+  const ReportLeak whole = WholeOf(site);
   for (const Step step : {span.begin, span.end - 1}) {
-    const double steps = step - span.begin + 1;
-    kept->fit.push_back(
-        {static_cast<int64_t>(run.NumberOf(step)), before + rate * steps, before + low * steps, before + high * steps});
+    const double steps = step - span.begin + added;
+    kept->fit.push_back({static_cast<int64_t>(run.NumberOf(step)), from + whole.rate_bytes_per_step * steps,
+                         from + whole.rate_ci_low * steps, from + whole.rate_ci_high * steps});
   }
+}
+
+void AddTested(const RunShape& run, StepSpan tested, ReportKept* kept) {
+  kept->tested_steps = tested.size();
+  if (tested.size() == 0) return;
+  kept->first_tested_step = static_cast<int64_t>(run.NumberOf(tested.begin));
+  kept->last_tested_step = static_cast<int64_t>(run.NumberOf(tested.end - 1));
 }
 
 // Of a buffer that grows: what it never fell below again, at the end of each bin.
@@ -66,19 +73,6 @@ void AddFloor(const ProcessAnalysis& analysis, SiteIndex site, ReportKept* kept)
   }
 }
 
-// The line of its rate, from the floor at the beginning of the span on.
-void AddFloorFit(const RunShape& run, StepSpan span, double from, const ReportSite& site, ReportKept* kept) {
-  if (span.size() == 0) return;
-  const double rate = site.group ? site.group->rate_bytes_per_step : site.rate_bytes_per_step;
-  const double low = site.group ? site.group->rate_ci_low : site.rate_ci_low;
-  const double high = site.group ? site.group->rate_ci_high : site.rate_ci_high;
-  for (const Step step : {span.begin, span.end - 1}) {
-    const double steps = step - span.begin;
-    kept->fit.push_back(
-        {static_cast<int64_t>(run.NumberOf(step)), from + rate * steps, from + low * steps, from + high * steps});
-  }
-}
-
 ReportKept KeptByBuffer(const ProcessAnalysis& analysis, const std::vector<SiteIndex>& members,
                         const ReportSite& site) {
   const RunShape& run = analysis.run();
@@ -94,25 +88,26 @@ ReportKept KeptByBuffer(const ProcessAnalysis& analysis, const std::vector<SiteI
   for (size_t i = 0; i < kept.step.size() && kept.step[i] <= static_cast<int64_t>(run.NumberOf(span.begin)); ++i) {
     from = static_cast<double>(kept.bytes[i]);
   }
-  AddFloorFit(run, span, from, site, &kept);
-  kept.tested_steps = span.size();
-  if (span.size() > 0) {
-    kept.first_tested_step = static_cast<int64_t>(run.NumberOf(span.begin));
-    kept.last_tested_step = static_cast<int64_t>(run.NumberOf(span.end - 1));
-  }
+  AddFit(run, span, from, /*added=*/0, site, &kept);
+  AddTested(run, span, &kept);
   return kept;
 }
 
 }  // namespace
 
-void DescribeKept(const ProcessAnalysis& analysis, std::vector<ReportSite>* sites) {
+void DescribeKept(const ProcessAnalysis& analysis, const std::vector<LeakGroup>& leaks,
+                  std::vector<ReportSite>* sites) {
   const RunShape& run = analysis.run();
   if (run.steps == 0) return;
-  std::vector<std::vector<SiteIndex>> members(sites->size());
-  for (size_t i = 0; i < sites->size(); ++i) {
-    const std::string& leader = (*sites)[i].part_of;
-    std::vector<SiteIndex>& of = members[leader.empty() ? i : std::stoul(leader)];
-    of.insert(of.end(), analysis.groups()[i].sites.begin(), analysis.groups()[i].sites.end());
+  std::vector<std::vector<SiteIndex>> members;
+  for (const SiteGroup& group : analysis.groups()) members.push_back(group.sites);
+  for (const LeakGroup& leak : leaks) {
+    std::vector<size_t> groups = leak.Members();
+    members[leak.leader].clear();
+    for (const size_t group : groups) {
+      const std::vector<SiteIndex>& of = analysis.groups()[group].sites;
+      members[leak.leader].insert(members[leak.leader].end(), of.begin(), of.end());
+    }
   }
   for (size_t i = 0; i < sites->size(); ++i) {
     ReportSite& site = (*sites)[i];
@@ -129,15 +124,11 @@ void DescribeKept(const ProcessAnalysis& analysis, std::vector<ReportSite>* site
       kept.max_lifetime_steps = std::max<uint64_t>(kept.max_lifetime_steps, analysis.verdicts()[member].longest_life);
     }
     if (survivors.empty()) continue;
-    const StepSpan tested = leading.tested;
     AddCurve(survivors, run, &kept);
-    AddFit(survivors, run, leading.leaking, site, &kept);
-    const SurvivorTotal total = TotalOf(Within(survivors, tested));
-    kept.tested_steps = tested.size();
-    if (tested.size() > 0) {
-      kept.first_tested_step = static_cast<int64_t>(run.NumberOf(tested.begin));
-      kept.last_tested_step = static_cast<int64_t>(run.NumberOf(tested.end - 1));
-    }
+    const SurvivorTotal before = TotalOf(Within(survivors, {0, leading.leaking.begin}));
+    AddFit(run, leading.leaking, static_cast<double>(before.bytes), /*added=*/1, site, &kept);
+    AddTested(run, leading.tested, &kept);
+    const SurvivorTotal total = TotalOf(Within(survivors, leading.tested));
     kept.steps_with_survivors = total.steps;
     kept.survivor_objects = total.objects;
     kept.survivor_bytes = total.bytes;

@@ -2,28 +2,55 @@
 #include "analyzer/findings/leaks/leak_findings.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/attribution/category.h"
+#include "analyzer/attribution/stack_symbolizer.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/findings/core/framework_findings.h"
-#include "analyzer/findings/core/rate_units.h"
 #include "analyzer/findings/leaks/kept_findings.h"
+#include "analyzer/findings/leaks/leak_groups.h"
+#include "analyzer/ingest/trace.h"
 #include "analyzer/leaks/rate.h"
 #include "analyzer/ledger/kind.h"
+#include "analyzer/ledger/ledger.h"
+#include "analyzer/model/report.h"
+#include "analyzer/model/whole_leak.h"
 
 namespace vramtrack {
-
-void PinnedPoolGrowth::OnAllocate(const ReplayAllocation& allocated) {
-  if (__builtin_expect(!IsPinnedByCalls(allocated.site.key.kind), 1)) return;
-  const StreamEvent* event = ledger_->present_event();
-  const Definitions& definitions = trace_.definitions();
-  if (event == nullptr || allocated.site.key.stack != definitions.torch_pinned_pool()) return;
-  ++by_stack_[definitions.stacks.Distinct(event->shape->ref)];
-}
-
 namespace {
+
+// Counts how often PyTorch's pinned-memory pool grew, by the code that made it grow. The pool is one site.
+// Thread-compatible.
+class PinnedPoolGrowth final : public ReplayObserver {
+ public:
+  // `trace` must outlive it.
+  explicit PinnedPoolGrowth(const Trace& trace) : trace_(trace) {}
+
+  const std::map<StackIndex, uint64_t>& by_stack() const { return by_stack_; }
+
+  unsigned frequent_calls() const override { return kAllocations; }
+  void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
+  void OnAllocate(const ReplayAllocation& allocated) override {
+    if (__builtin_expect(!IsPinnedByCalls(allocated.site.key.kind), 1)) return;
+    const StreamEvent* event = ledger_->present_event();
+    const Definitions& definitions = trace_.definitions();
+    if (event == nullptr || allocated.site.key.stack != definitions.torch_pinned_pool()) return;
+    ++by_stack_[definitions.stacks.Distinct(event->shape->ref)];
+  }
+
+ private:
+  const Trace& trace_;
+  const Ledger* ledger_ = nullptr;
+  std::map<StackIndex, uint64_t> by_stack_;
+};
 
 // Adds to the explanation of a leak of segments for CUDA graphs what they are, and to that of PyTorch's pinned-memory
 // pool why no line is named.
@@ -58,13 +85,6 @@ void AddPoolRemark(const PinnedPoolGrowth& growth, const SiteKey& key, StackSymb
                   lines.size() > 1 ? absl::StrCat(", otherwise for ", lines.size() - 1, " other lines") : "");
 }
 
-std::vector<size_t> MembersOf(const LeakGroup& leak) {
-  std::vector<size_t> members = leak.parts;
-  members.push_back(leak.leader);
-  std::sort(members.begin(), members.end());
-  return members;
-}
-
 // Nearly all of a leak's bytes are of one category if it is this share of the rate.
 constexpr double kNearlyAll = 0.9;
 
@@ -84,124 +104,144 @@ void SayWhatTheyAre(const std::vector<size_t>& members, const ReportLeak& whole,
   say(Category::kParameters, "the objects are parameters or buffers of a model");
 }
 
+// Adds rates per second to `sites`, whose rates are per step. If windows replace steps, converts the rates to rates per
+// GiB allocated.
+void SetRateUnits(const ProcessAnalysis& analysis, std::vector<ReportSite>* sites) {
+  const Trace& trace = analysis.trace();
+  const double seconds = trace.clock().Seconds(std::max(analysis.ledger().last_ticks(), trace.end_ticks()));
+  const double steps_per_second = seconds > 0 ? analysis.run().steps / seconds : 0;
+  const auto scale = [&](auto* rates) {
+    const double windows_in_unit = kRateBytes / static_cast<double>(analysis.plan().window_bytes);
+    rates->rate_bytes_per_step *= windows_in_unit;
+    rates->rate_ci_low *= windows_in_unit;
+    rates->rate_ci_high *= windows_in_unit;
+    rates->rate_objects_per_step *= windows_in_unit;
+  };
+  for (ReportSite& site : *sites) {
+    site.rate_bytes_per_second = WholeOf(site).rate_bytes_per_step * steps_per_second;
+    if (!analysis.plan().has_windows()) continue;
+    site.rate_unit = RateUnit::kGiB;
+    scale(&site);
+    if (site.group) scale(&*site.group);
+  }
+}
+
+class LeakFindings final : public Collector {
+ public:
+  explicit LeakFindings(ProcessAnalysis* analysis)
+      : analysis_(*analysis), pool_(analysis->trace()), leaks_(FindLeaks(analysis)) {}
+
+  const char* name() const override { return "leaks"; }
+  void Prepare(Replay* detail) override {
+    for (const LeakGroup& leak : leaks_) {
+      if (leak.parts.empty()) continue;
+      watched_[leak.leader] = detail->counterfactual.Watch(WatchedSitesOf(leak.Members()));
+    }
+    for (const SiteGroup& group : analysis_.groups()) {
+      const SiteIndex first = group.sites[0];
+      if (!IsLeak(analysis_.verdicts()[first].verdict)) continue;
+      if (!analysis_.symbolizer().IsPinnedPool(analysis_.ledger().sites()[first].key.stack)) continue;
+      detail->observers.push_back(&pool_);
+      break;
+    }
+  }
+
+  void Describe(const Replay& replay, ProcessFindings* findings) override {
+    std::vector<ReportSite>* sites = &findings->sites;
+    for (size_t i = 0; i < analysis_.groups().size(); ++i) {
+      const SiteIndex first = analysis_.groups()[i].sites[0];
+      if (!IsLeak(analysis_.verdicts()[first].verdict)) continue;
+      AddPoolRemark(pool_, analysis_.ledger().sites()[first].key, &analysis_.symbolizer(), &(*sites)[i]);
+    }
+    for (const LeakGroup& leak : leaks_) {
+      ReportSite& leader = (*sites)[leak.leader];
+      const std::vector<size_t> members = leak.Members();
+      for (const size_t part : leak.parts) (*sites)[part].part_of = absl::StrCat(leak.leader);
+      leader.parts = leak.parts.size();
+      std::vector<size_t> within;
+      for (const size_t part : leak.parts) {
+        if (!IsWithinPools(part, members)) continue;
+        within.push_back(part);
+        ReportSite& site = (*sites)[part];
+        site.rate_bytes_per_step = site.rate_ci_low = site.rate_ci_high = 0;
+      }
+      leader.group = Sum(members, *sites);
+      if (leak.parts.empty()) {
+        leader.group->peak_without = leader.peak_without_site;
+      } else if (replay.made()) {
+        leader.group->peak_without = replay.counterfactual.PeakWithout(watched_.at(leak.leader));
+      }
+      if (leak.call_frame) leader.blame_frame = *leak.call_frame;
+      // What hardly matters by itself may do so with all that it keeps.
+      if (leader.verdict == Verdict::kMinorLeak && IsMaterialTogether(leak, *leader.group)) {
+        const SiteIndex first = analysis_.groups()[leak.leader].sites[0];
+        leader.verdict = analysis_.verdicts()[first].replaced ? Verdict::kGrowingBuffer : Verdict::kLeak;
+      }
+      SayWhatTheyAre(members, *leader.group, *sites, &leader);
+      for (const size_t part : within) {
+        absl::StrAppend(&(*sites)[part].explanation,
+                        "; these bytes count with the segments of the graphs' pools that they lie in");
+      }
+    }
+    DescribeKept(analysis_, leaks_, sites);
+    SetRateUnits(analysis_, sites);
+  }
+
+ private:
+  ReportLeak Sum(const std::vector<size_t>& members, const std::vector<ReportSite>& sites) const {
+    ReportLeak sum;
+    for (const size_t member : members) {
+      if (!IsWithinPools(member, members)) AddPart(sites[member], &sum);
+    }
+    return sum;
+  }
+
+  bool IsMaterialTogether(const LeakGroup& leak, const ReportLeak& whole) const {
+    const SiteIndex first = analysis_.groups()[leak.leader].sites[0];
+    const DeviceIndex device = analysis_.ledger().sites()[first].key.device;
+    return IsMaterial({whole.rate_bytes_per_step, whole.rate_objects_per_step, {}, {}},
+                      analysis_.options().horizon_steps, analysis_.ledger().DeviceBytes(device));
+  }
+
+  // Those of the groups' sites whose bytes count to the same total: a leak of CUDA graphs has parts of all levels.
+  std::vector<SiteIndex> WatchedSitesOf(const std::vector<size_t>& groups) const {
+    bool pools = false, blocks = false;
+    std::vector<SiteIndex> sites;
+    const auto kind_of = [this](SiteIndex site) { return analysis_.ledger().sites()[site].key.kind; };
+    for (const size_t group : groups) {
+      pools |= IsGraphPool(group);
+      for (const SiteIndex site : analysis_.groups()[group].sites) {
+        blocks |= LevelOf(kind_of(site)) == Level::kFramework;
+        sites.push_back(site);
+      }
+    }
+    if (!pools) return sites;
+    const auto is_other = [&](SiteIndex site) {
+      return blocks ? LevelOf(kind_of(site)) != Level::kFramework : kind_of(site) != schema::GRAPH_POOL;
+    };
+    sites.erase(std::remove_if(sites.begin(), sites.end(), is_other), sites.end());
+    return sites;
+  }
+
+  const Site& FirstSite(size_t group) const { return analysis_.ledger().sites()[analysis_.groups()[group].sites[0]]; }
+  bool IsGraphPool(size_t group) const { return FirstSite(group).key.kind == schema::GRAPH_POOL; }
+
+  // Returns whether the group's blocks are in the segments of one of the other groups.
+  bool IsWithinPools(size_t group, const std::vector<size_t>& others) const {
+    return IsInGraphPools(FirstSite(group)) &&
+           std::any_of(others.begin(), others.end(), [this](size_t other) { return IsGraphPool(other); });
+  }
+
+  ProcessAnalysis& analysis_;
+  PinnedPoolGrowth pool_;
+  const std::vector<LeakGroup> leaks_;
+  std::map<size_t, size_t> watched_;  // the counterfactuals of leaks with several parts, by the leading group
+};
+
 }  // namespace
 
-LeakFindings::LeakFindings(ProcessAnalysis* analysis)
-    : analysis_(*analysis), pool_(analysis->trace()), leaks_(FindLeaks(analysis)) {}
-
-std::vector<SiteIndex> LeakFindings::SitesOf(const std::vector<size_t>& groups) const {
-  std::vector<SiteIndex> sites;
-  for (const size_t group : groups) {
-    const std::vector<SiteIndex>& of = analysis_.groups()[group].sites;
-    sites.insert(sites.end(), of.begin(), of.end());
-  }
-  return sites;
-}
-
-bool LeakFindings::IsGraphPool(size_t group) const {
-  return analysis_.ledger().sites()[analysis_.groups()[group].sites[0]].key.kind == schema::GRAPH_POOL;
-}
-
-bool LeakFindings::IsWithinPools(size_t group, const std::vector<size_t>& others) const {
-  return IsInGraphPools(analysis_.ledger().sites()[analysis_.groups()[group].sites[0]]) &&
-         std::any_of(others.begin(), others.end(), [this](size_t other) { return IsGraphPool(other); });
-}
-
-// A leak of CUDA graphs has parts of all levels.
-std::vector<SiteIndex> LeakFindings::WatchedSitesOf(const std::vector<size_t>& groups) const {
-  const bool pools = std::any_of(groups.begin(), groups.end(), [this](size_t group) { return IsGraphPool(group); });
-  std::vector<SiteIndex> sites = SitesOf(groups);
-  const auto is_block = [this](SiteIndex site) {
-    return LevelOf(analysis_.ledger().sites()[site].key.kind) == Level::kFramework;
-  };
-  if (!pools) return sites;
-  if (std::any_of(sites.begin(), sites.end(), is_block)) {
-    sites.erase(std::remove_if(sites.begin(), sites.end(), [&](SiteIndex site) { return !is_block(site); }),
-                sites.end());
-  } else {
-    sites.erase(
-        std::remove_if(sites.begin(), sites.end(),
-                       [&](SiteIndex site) { return analysis_.ledger().sites()[site].key.kind != schema::GRAPH_POOL; }),
-        sites.end());
-  }
-  return sites;
-}
-
-void LeakFindings::Prepare(Replay* detail) {
-  for (const LeakGroup& leak : leaks_) {
-    if (leak.parts.empty()) continue;
-    watched_[leak.leader] = detail->counterfactual.Watch(WatchedSitesOf(MembersOf(leak)));
-  }
-  for (const SiteGroup& group : analysis_.groups()) {
-    const SiteIndex first = group.sites[0];
-    if (!IsLeak(analysis_.verdicts()[first].verdict)) continue;
-    if (!analysis_.symbolizer().IsPinnedPool(analysis_.ledger().sites()[first].key.stack)) continue;
-    detail->observers.push_back(&pool_);
-    break;
-  }
-}
-
-ReportLeak LeakFindings::Sum(const LeakGroup& leak, const std::vector<ReportSite>& sites) const {
-  ReportLeak sum;
-  const std::vector<size_t> all = MembersOf(leak);
-  for (const size_t member : all) {
-    if (IsWithinPools(member, all)) continue;
-    const ReportSite& site = sites[member];
-    sum.rate_bytes_per_step += site.rate_bytes_per_step;
-    sum.rate_objects_per_step += site.rate_objects_per_step;
-    sum.rate_ci_low += site.rate_ci_low;
-    sum.rate_ci_high += site.rate_ci_high;
-    sum.live_bytes += site.live_bytes;
-    sum.bytes_at_peak += site.bytes_at_peak;
-  }
-  return sum;
-}
-
-void LeakFindings::Describe(const Replay& replay, ProcessFindings* findings) {
-  std::vector<ReportSite>* sites = &findings->sites;
-  for (size_t i = 0; i < analysis_.groups().size(); ++i) {
-    const SiteIndex first = analysis_.groups()[i].sites[0];
-    if (!IsLeak(analysis_.verdicts()[first].verdict)) continue;
-    AddPoolRemark(pool_, analysis_.ledger().sites()[first].key, &analysis_.symbolizer(), &(*sites)[i]);
-  }
-  for (const LeakGroup& leak : leaks_) {
-    ReportSite& leader = (*sites)[leak.leader];
-    for (const size_t part : leak.parts) (*sites)[part].part_of = absl::StrCat(leak.leader);
-    leader.parts = leak.parts.size();
-    std::vector<size_t> within;
-    for (const size_t part : leak.parts) {
-      if (!IsWithinPools(part, MembersOf(leak))) continue;
-      within.push_back(part);
-      ReportSite& site = (*sites)[part];
-      site.rate_bytes_per_step = site.rate_ci_low = site.rate_ci_high = 0;
-    }
-    leader.group = Sum(leak, *sites);
-    if (leak.parts.empty()) {
-      leader.group->peak_without = leader.peak_without_site;
-    } else if (replay.made()) {
-      leader.group->peak_without = replay.counterfactual.PeakWithout(watched_.at(leak.leader));
-    }
-    if (leak.call_frame) leader.blame_frame = *leak.call_frame;
-    // What hardly matters by itself may do so with all that it keeps.
-    if (leader.verdict == Verdict::kMinorLeak && IsMaterialTogether(leak, *leader.group)) {
-      const SiteIndex first = analysis_.groups()[leak.leader].sites[0];
-      leader.verdict = analysis_.verdicts()[first].replaced ? Verdict::kGrowingBuffer : Verdict::kLeak;
-    }
-    SayWhatTheyAre(MembersOf(leak), *leader.group, *sites, &leader);
-    for (const size_t part : within) {
-      absl::StrAppend(&(*sites)[part].explanation,
-                      "; these bytes count with the segments of the graphs' pools that they lie in");
-    }
-  }
-  DescribeKept(analysis_, sites);
-  SetRateUnits(analysis_, sites);
-}
-
-bool LeakFindings::IsMaterialTogether(const LeakGroup& leak, const ReportLeak& whole) const {
-  const SiteIndex first = analysis_.groups()[leak.leader].sites[0];
-  const DeviceIndex device = analysis_.ledger().sites()[first].key.device;
-  return IsMaterial({whole.rate_bytes_per_step, whole.rate_objects_per_step, {}, {}}, analysis_.options().horizon_steps,
-                    analysis_.ledger().DeviceBytes(device));
+std::unique_ptr<Collector> MakeLeakFindings(ProcessAnalysis* analysis) {
+  return std::make_unique<LeakFindings>(analysis);
 }
 
 }  // namespace vramtrack

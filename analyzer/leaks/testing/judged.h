@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "analyzer/leaks/evidence.h"
 #include "analyzer/leaks/posterior.h"
 #include "analyzer/leaks/rate.h"
 #include "analyzer/leaks/site_history.h"
+#include "analyzer/leaks/survivors.h"
 
 namespace vramtrack {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/findings/core/machine_findings.h"
+#include "analyzer/findings/core/process_description.h"
 
 #include <gtest/gtest.h>
 
