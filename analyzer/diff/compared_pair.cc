@@ -16,32 +16,27 @@
 namespace vramtrack {
 namespace {
 
-SiteEvidence TakeEvidenceOf(const ComparedProcess& side, const std::vector<size_t>& members, size_t match,
-                            ProcessProfile* profile) {
-  SiteEvidence evidence;
-  evidence.present = !members.empty();
-  evidence.series = std::move(profile->series[match]);
-  evidence.totals = profile->totals[match];
-  evidence.sizes = &profile->sizes[match];
-  const double scale = profile->window.per_unit * side.facts().rate_scale;
-  for (const size_t i : members) {
-    const DiffSite& site = side.sites()[i];
-    evidence.judged &= !site.unjudged;
-    if (!site.leaks) continue;
-    evidence.leak = true;
-    evidence.rate.rate += site.left.bytes * scale;
-    evidence.rate.low += site.left.low * scale;
-    evidence.rate.high += site.left.high * scale;
-    evidence.objects_per_step += site.left.objects * scale;
-  }
-  return evidence;
+const DeviceSeries* DeviceOf(const ComparedProcess& side, const std::vector<size_t>& members, const MeasuredRun& run) {
+  if (members.empty()) return nullptr;
+  const std::optional<uint32_t>& device = side.sites()[members[0]].device;
+  const auto found = run.devices.find(device ? DeviceIndex(*device) : kHost);
+  return found == run.devices.end() ? nullptr : &found->second;
 }
 
-const DeviceSeries* DeviceOf(const ComparedProcess& side, const std::vector<size_t>& members,
-                             const ProcessProfile& profile) {
-  if (members.empty()) return nullptr;
-  const auto found = profile.devices.find(side.sites()[members[0]].device);
-  return found == profile.devices.end() ? nullptr : &found->second;
+// Moves the evidence out of the pair's runs.
+SitePair TakeEvidence(size_t match_index, ComparedPair* pair) {
+  const SiteMatch& match = pair->matches()[match_index];
+  SitePair one;
+  one.base = std::move(pair->base_run.sites[match_index]);
+  one.next = std::move(pair->next_run.sites[match_index]);
+  one.handle = pair->HoldsNoMemory(match);
+  const DeviceSeries* old = DeviceOf(pair->base, match.base, pair->base_run);
+  const DeviceSeries* now = DeviceOf(pair->next, match.next, pair->next_run);
+  if (old == nullptr || now == nullptr) return one;
+  one.in_step = pair->windows.base.per_unit == pair->windows.next.per_unit && InStep(*old, *now);
+  const bool same_maker = old->maker == now->maker && old->maker != DeviceSeries::kNoMaker;
+  one.same_peak = same_maker && !one.base.several_threads && !one.next.several_threads;
+  return one;
 }
 
 }  // namespace
@@ -77,33 +72,11 @@ void MeasureSteps(ComparedPair* pair) {
   for (const SiteMatch& match : pair->matches()) {
     base.push_back(match.base);
     next.push_back(match.next);
-    // Before a report is made beside: what that finds of sizes must not change what a comparison says.
-    pair->CategoryOf(match);
   }
   DoBoth(
-      pair->threads, [&] { pair->base_profile = pair->base.Measure(base, pair->windows.base, pair->next); },
-      [&] { pair->next_profile = pair->next.Measure(next, pair->windows.next, pair->base); });
-}
-
-std::vector<SitePair> TakeEvidence(ComparedPair* pair) {
-  const std::vector<SiteMatch>& matches = pair->matches();
-  std::vector<SitePair> pairs;
-  for (size_t m = 0; m < matches.size(); ++m) {
-    const SiteMatch& match = matches[m];
-    SitePair one;
-    one.base = TakeEvidenceOf(pair->base, match.base, m, &pair->base_profile);
-    one.next = TakeEvidenceOf(pair->next, match.next, m, &pair->next_profile);
-    one.handle = pair->HoldsNoMemory(match);
-    const DeviceSeries* old = DeviceOf(pair->base, match.base, pair->base_profile);
-    const DeviceSeries* now = DeviceOf(pair->next, match.next, pair->next_profile);
-    if (old != nullptr && now != nullptr) {
-      one.in_step = pair->windows.base.per_unit == pair->windows.next.per_unit && InStep(*old, *now);
-      const bool same_maker = old->maker == now->maker && old->maker != DeviceSeries::kNoMaker;
-      one.same_peak = same_maker && !one.base.totals.several_threads && !one.next.totals.several_threads;
-    }
-    pairs.push_back(std::move(one));
-  }
-  return pairs;
+      pair->threads, [&] { pair->base_run = pair->base.Measure(base, pair->windows.base, pair->next); },
+      [&] { pair->next_run = pair->next.Measure(next, pair->windows.next, pair->base); });
+  for (size_t m = 0; m < pair->matches().size(); ++m) pair->evidence.push_back(TakeEvidence(m, pair));
 }
 
 namespace {
@@ -114,14 +87,14 @@ constexpr double kWhole = 0.05;  // how far from a whole number
 constexpr int kMostPerUnit = 1024;
 
 // How many steps of the new run make one of the base: 4, or -4 where it is the other way round; 1 if they are alike.
-int StepRatio(const std::vector<DiffSite>& base, const std::vector<DiffSite>& next,
+int StepRatio(const std::vector<ProfileSite>& base, const std::vector<ProfileSite>& next,
               const std::vector<SiteMatch>& matches) {
   std::map<int, size_t> ratios;
   size_t recurring = 0;
   for (const SiteMatch& match : matches) {
     if (match.base.size() != 1 || match.next.size() != 1) continue;
-    const DiffSite &old = base[match.base[0]], &now = next[match.next[0]];
-    if (!old.shape.recurring || !now.shape.recurring) continue;
+    const ProfileSite &old = base[match.base[0]], &now = next[match.next[0]];
+    if (!old.recurring || !now.recurring) continue;
     ++recurring;
     const double ratio = old.births_per_step / now.births_per_step;
     const double whole = std::round(std::max(ratio, 1 / ratio));

@@ -236,8 +236,6 @@ ReportSite Outline(const ProfileSite& site) {
   return outline;
 }
 
-uint64_t At(const WindowSums& sums, size_t window) { return sums.empty() ? 0 : sums[window]; }
-
 class WindowTable final : public Exporter {
  public:
   explicit WindowTable(const MakeTableFormat& make) : writer_(WindowColumns(), make) {}
@@ -271,20 +269,20 @@ class WindowTable final : public Exporter {
     }
   }
 
-  void AddWindows(const StepProfile& profile, const SiteWindows& sums, WindowRow* row) {
-    const WindowSums live = LiveAtEnds(profile, sums), objects = ObjectsAtEnds(profile, sums);
-    for (size_t i = 0; i < profile.windows(); ++i) {
+  void AddWindows(const StepProfile& profile, const SiteWindows& windows, WindowRow* row) {
+    for (size_t i = 0; i < windows.sums.size(); ++i) {
+      const SiteWindow& sums = windows.sums[i];
       row->window = i;
-      row->first_step = At(profile.first_steps, i);
-      row->last_step = At(profile.last_steps, i);
-      row->births = At(sums.births, i);
-      row->born_bytes = At(sums.born_bytes, i);
-      row->deaths = At(sums.deaths, i);
-      row->died_bytes = At(sums.died_bytes, i);
-      row->survivors = At(sums.survivors, i);
-      row->survivor_bytes = At(sums.survivor_bytes, i);
-      row->live_objects = At(objects, i);
-      row->live_bytes = At(live, i);
+      row->first_step = i < profile.window_steps.size() ? profile.window_steps[i].first : 0;
+      row->last_step = i < profile.window_steps.size() ? profile.window_steps[i].last : 0;
+      row->births = sums.births;
+      row->born_bytes = sums.born_bytes;
+      row->deaths = sums.deaths;
+      row->died_bytes = sums.died_bytes;
+      row->survivors = sums.survivors;
+      row->survivor_bytes = sums.survivor_bytes;
+      row->live_objects += sums.births - sums.deaths;
+      row->live_bytes += sums.born_bytes - sums.died_bytes;
       // A site that has nothing and does nothing has no row.
       if (row->births + row->deaths + row->live_objects > 0) writer_.Add(*row);
     }

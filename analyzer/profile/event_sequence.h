@@ -12,7 +12,7 @@
 
 #include "analyzer/base/indices.h"
 #include "analyzer/ledger/replay_observer.h"
-#include "analyzer/profile/diff_site.h"
+#include "analyzer/profile/step_meter.h"
 
 namespace vramtrack {
 

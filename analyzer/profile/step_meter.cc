@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -26,7 +27,7 @@ uint64_t StepMeter::State::largest() const {
   return most;
 }
 
-StepMeter::StepMeter(SiteRows rows, const StepWindow& window, bool framework, Windows windows)
+StepMeter::StepMeter(SiteRows rows, const StepWindow& window, bool framework)
     : rows_(std::move(rows)),
       window_(window),
       framework_(framework),
@@ -34,8 +35,6 @@ StepMeter::StepMeter(SiteRows rows, const StepWindow& window, bool framework, Wi
       totals_(states_.size()),
       sizes_(states_.size()),
       sums_(states_.size() * window.blocks),
-      more_(windows == Windows::kAll ? sums_.size() : 0),
-      mark_sums_(window.blocks),
       marks_(window.blocks),
       block_(window.BlockOf(0)) {}
 
@@ -115,22 +114,20 @@ void StepMeter::Change(SiteIndex site, ThreadSlot slot, uint64_t objects, uint64
   }
   state.live += born ? bytes : -bytes;
   ChangeHolder(slot, bytes, born, &state);
+  Sums* in = SumsOf(row, block_);
   if (!born) {
-    if (more_.empty() || block_ >= window_.blocks) return;
-    MoreSums& in = more_[size_t{row} * window_.blocks + block_];
-    in.deaths += objects;
-    in.died_bytes += bytes;
+    if (in == nullptr) return;
+    in->site.deaths += objects;
+    in->site.died_bytes += bytes;
     return;
   }
   Totals& totals = totals_[row];
   totals.own_peak = std::max(totals.own_peak, state.own_peak);
   totals.several_threads |= state.holders.size() > 1;
   totals.allocations += objects;
-  totals.bytes_allocated += bytes;
-  if (block_ < window_.blocks) {
-    Sums& in = sums_[size_t{row} * window_.blocks + block_];
-    in.bytes += bytes;
-    in.births += objects;
+  if (in != nullptr) {
+    in->site.births += objects;
+    in->site.born_bytes += bytes;
   }
   if (peak == nullptr) return;
   if (state.holders.size() > 1) peak->concurrent_in = step_;
@@ -171,19 +168,16 @@ void StepMeter::Settle(uint32_t row) {
 }
 
 void StepMeter::AddToWindow(uint32_t row, uint32_t step, uint64_t live, uint64_t at_peak, uint64_t own) {
-  const uint32_t block = window_.BlockOf(step);
-  if (block == window_.blocks) return;
-  Sums& in = sums_[size_t{row} * window_.blocks + block];
-  in.live += live;
-  in.at_peak += at_peak;
-  in.own += own;
-  if (more_.empty()) return;
-  MoreSums& more = more_[size_t{row} * window_.blocks + block];
-  more.own_most = std::max(more.own_most, own);
+  Sums* in = SumsOf(row, window_.BlockOf(step));
+  if (in == nullptr) return;
+  in->site.live += live;
+  in->site.at_peak += at_peak;
+  in->site.own += own;
+  in->site.own_most = std::max(in->site.own_most, own);
   const uint64_t step_peak = peaks_[states_[row].scope].step_peaks[step];
-  if (step_peak <= more.high) return;
-  more.high = step_peak;
-  more.at_high = at_peak;
+  if (step_peak <= in->high) return;
+  in->high = step_peak;
+  in->site.at_high = at_peak;
 }
 
 void StepMeter::OnOtherEvent(const StreamEvent& event) {
@@ -195,8 +189,8 @@ void StepMeter::OnOtherEvent(const StreamEvent& event) {
   if (!std::isfinite(size) || size <= 0) return;
   const uint32_t block = window_.BlockOf(step_ - 1);
   if (block >= window_.blocks) return;
-  mark_sums_[block] += size;
-  ++marks_[block];
+  marks_[block].mark_sum += size;
+  ++marks_[block].marks;
 }
 
 void StepMeter::OnStepEnd(uint32_t step) {
@@ -246,45 +240,23 @@ namespace {
 // A few bits are enough: of ten steps nine must have the same peak.
 uint64_t MixOf(uint64_t peak) { return (peak * 0x9e3779b97f4a7c15) >> 48; }
 
-void Trim(WindowSums* column) {
-  if (std::all_of(column->begin(), column->end(), [](uint64_t value) { return value == 0; })) column->clear();
-  column->shrink_to_fit();
-}
-
 }  // namespace
 
-SiteWindows StepMeter::WindowsOf(uint32_t row) const {
-  SiteWindows windows;
-  const size_t begin = size_t{row} * window_.blocks, end = begin + window_.blocks;
-  const auto take = [&](const auto& sums, auto member, WindowSums* column) {
-    column->reserve(window_.blocks);
-    for (size_t i = begin; i < end; ++i) column->push_back(sums[i].*member);
-    Trim(column);
-  };
-  take(sums_, &Sums::births, &windows.births);
-  take(sums_, &Sums::bytes, &windows.born_bytes);
-  take(sums_, &Sums::live, &windows.live);
-  take(sums_, &Sums::at_peak, &windows.at_peak);
-  take(sums_, &Sums::own, &windows.own);
-  if (more_.empty()) return windows;
-  take(more_, &MoreSums::deaths, &windows.deaths);
-  take(more_, &MoreSums::died_bytes, &windows.died_bytes);
-  take(more_, &MoreSums::at_high, &windows.at_high);
-  take(more_, &MoreSums::own_most, &windows.own_most);
-  return windows;
-}
-
-void StepMeter::AddTotals(uint32_t row, ProfileSite* site) const {
+void StepMeter::TakeRow(uint32_t row, ProfileSite* site) {
+  const auto begin = sums_.begin() + static_cast<std::ptrdiff_t>(size_t{row} * window_.blocks);
+  const auto end = begin + window_.blocks;
+  const bool active = std::any_of(begin, end, [](const Sums& in) {
+    return in.site.births > 0 || in.site.deaths > 0 || in.site.live > 0 || in.site.at_peak > 0 || in.site.own > 0;
+  });
+  if (active)
+    std::transform(begin, end, std::back_inserter(site->windows.sums), [](const Sums& in) { return in.site; });
   const Totals& of_run = totals_[row];
   site->allocations = of_run.allocations;
-  site->bytes_allocated = of_run.bytes_allocated;
   site->bytes_at_peak = of_run.bytes_at_peak;
   site->own_peak = of_run.own_peak;
   site->live_bytes = of_run.live_bytes;
   site->several_threads = of_run.several_threads;
-  site->many_sizes = sizes_[row].many();
-  if (site->many_sizes) return;
-  for (const BlockSizes::Size& size : sizes_[row].sizes()) site->sizes.push_back({size.bytes, size.count, size.exact});
+  site->sizes = std::move(sizes_[row]);
 }
 
 void StepMeter::AddMakers(const Peak& peak, StepProfile* profile) const {
@@ -292,9 +264,9 @@ void StepMeter::AddMakers(const Peak& peak, StepProfile* profile) const {
     if (peak.makers[step] >= rows_.count) continue;
     const uint32_t block = window_.BlockOf(static_cast<uint32_t>(step));
     if (block >= window_.blocks) continue;
-    WindowSums& made = profile->sites[peak.makers[step]].windows.made;
-    made.resize(window_.blocks);
-    ++made[block];
+    std::vector<SiteWindow>& sums = profile->sites[peak.makers[step]].windows.sums;
+    sums.resize(window_.blocks);
+    ++sums[block].made;
   }
 }
 
@@ -307,39 +279,31 @@ ProfileDevice StepMeter::DeviceOf(uint64_t steps_in_bin, const Scope& scope, con
   to.peak_step = peak.run_step;
   to.steps_in_bin = steps_in_bin;
   const size_t count = std::min<size_t>(peak.step_peaks.size(), window_.end);
-  const size_t bins = (count + steps_in_bin - 1) / steps_in_bin;
-  for (WindowSums* column : {&to.peak, &to.fragmentation, &to.peak_sum, &to.concurrent}) column->resize(bins);
-  to.floor.resize(bins, UINT64_MAX);
+  to.bins.resize((count + steps_in_bin - 1) / steps_in_bin);
+  for (DeviceBin& bin : to.bins) bin.floor = UINT64_MAX;
   for (size_t step = 0; step < count; ++step) {
-    const size_t bin = step / steps_in_bin;
-    to.peak[bin] += peak.step_peaks[step];
-    to.fragmentation[bin] += peak.step_fragmentations[step];
-    if (step < scope.floors.size()) to.floor[bin] = std::min<uint64_t>(to.floor[bin], scope.floors[step]);
-    to.peak_sum[bin] += MixOf(peak.step_peaks[step]);
-    to.concurrent[bin] += peak.concurrent[step];
-  }
-  if (more_.empty()) return to;
-  for (WindowSums* column : {&to.highest, &to.reserved_highest, &to.at_highest}) column->resize(bins);
-  for (size_t step = 0; step < count; ++step) {
-    const size_t bin = step / steps_in_bin;
-    if (step % steps_in_bin == 0 || peak.step_peaks[step] > to.highest[bin]) {
-      to.highest[bin] = peak.step_peaks[step];
-      to.at_highest[bin] = peak.step_fragmentations[step];
-    }
-    to.reserved_highest[bin] = std::max(to.reserved_highest[bin], peak.step_reserves[step]);
+    DeviceBin& bin = to.bins[step / steps_in_bin];
+    bin.peak += peak.step_peaks[step];
+    bin.fragmentation += peak.step_fragmentations[step];
+    if (step < scope.floors.size()) bin.floor = std::min<uint64_t>(bin.floor, scope.floors[step]);
+    bin.peak_sum += MixOf(peak.step_peaks[step]);
+    bin.concurrent += peak.concurrent[step];
+    bin.reserved_highest = std::max(bin.reserved_highest, peak.step_reserves[step]);
+    if (step % steps_in_bin != 0 && peak.step_peaks[step] <= bin.highest) continue;
+    bin.highest = peak.step_peaks[step];
+    bin.at_highest = peak.step_fragmentations[step];
   }
   return to;
 }
 
 void StepMeter::Take(uint64_t steps_in_bin, StepProfile* profile) {
   Finish();
-  profile->mark_sum = std::move(mark_sums_);
-  profile->marks = std::move(marks_);
-  profile->sites.resize(rows_.count);
-  for (uint32_t row = 0; row < rows_.count; ++row) {
-    profile->sites[row].windows = WindowsOf(row);
-    AddTotals(row, &profile->sites[row]);
+  profile->window_steps.resize(window_.blocks);
+  for (size_t i = 0; i < marks_.size(); ++i) {
+    profile->window_steps[i].mark_sum = marks_[i].mark_sum;
+    profile->window_steps[i].marks = marks_[i].marks;
   }
+  for (uint32_t row = 0; row < rows_.count; ++row) TakeRow(row, &profile->sites[row]);
   sums_ = {};
   std::map<DeviceIndex, size_t> scope_of;  // the host last
   for (size_t i = 0; i < peaks_.size(); ++i) {
