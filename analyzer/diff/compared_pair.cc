@@ -18,8 +18,7 @@ namespace {
 
 const DeviceSeries* DeviceOf(const ComparedProcess& side, const std::vector<size_t>& members, const MeasuredRun& run) {
   if (members.empty()) return nullptr;
-  const std::optional<uint32_t>& device = side.sites()[members[0]].device;
-  const auto found = run.devices.find(device ? DeviceIndex(*device) : kHost);
+  const auto found = run.devices.find(side.sites()[members[0]].device);
   return found == run.devices.end() ? nullptr : &found->second;
 }
 
@@ -58,7 +57,7 @@ std::array<std::unique_ptr<ComparedProcess>, 2> OpenBoth(const Trace& base, cons
   const auto open = [options](const Trace& trace) { return std::make_unique<ComparedProcess>(trace, *options); };
   DoBoth(
       options->threads, [&] { runs[0] = open(base); }, [&] { runs[1] = open(next); });
-  const uint64_t old = runs[0]->facts().steps.window_bytes, now = runs[1]->facts().steps.window_bytes;
+  const uint64_t old = runs[0]->profile().window_bytes, now = runs[1]->profile().window_bytes;
   if (old == 0 || now == 0 || old == now) return runs;
   // The smaller ones: of large ones the run that allocates less would have too few.
   options->window_bytes = std::min(old, now);
@@ -72,6 +71,8 @@ void MeasureSteps(ComparedPair* pair) {
   for (const SiteMatch& match : pair->matches()) {
     base.push_back(match.base);
     next.push_back(match.next);
+    // Before a report is made beside: what that finds of sizes must not change what a comparison says.
+    match.next.empty() ? pair->base.FindCategory(match.base[0]) : pair->next.FindCategory(match.next[0]);
   }
   DoBoth(
       pair->threads, [&] { pair->base_run = pair->base.Measure(base, pair->windows.base, pair->next); },
@@ -113,21 +114,26 @@ uint32_t RoundUp(uint32_t value, uint32_t to) { return (value + to - 1) / to * t
 
 // So many units have whole windows of the process's steps.
 uint32_t UnitsTogether(const ComparedProcess& process, uint32_t per_unit) {
-  return std::lcm(process.facts().steps_in_window, per_unit) / per_unit;
+  return std::lcm(static_cast<uint32_t>(process.profile().steps_in_window), per_unit) / per_unit;
 }
 
 }  // namespace
 
 StepWindows CompareSteps(const ComparedProcess& base_process, const ComparedProcess& next_process,
                          const std::vector<SiteMatch>& matches) {
-  const RunShape &base = base_process.facts().run, &next = next_process.facts().run;
+  const StepProfile &base = base_process.profile(), &next = next_process.profile();
   StepWindows windows;
   const int ratio = StepRatio(base_process.sites(), next_process.sites(), matches);
   windows.next.per_unit = ratio > 1 ? static_cast<uint32_t>(ratio) : 1;
   windows.base.per_unit = ratio < -1 ? static_cast<uint32_t>(-ratio) : 1;
-  const uint32_t base_units = base.steps / windows.base.per_unit, next_units = next.steps / windows.next.per_unit;
+  const auto units_of = [](const StepProfile& run, uint32_t per_unit) {
+    return static_cast<uint32_t>(run.steps) / per_unit;
+  };
+  const uint32_t base_units = units_of(base, windows.base.per_unit), next_units = units_of(next, windows.next.per_unit);
   const uint32_t units = std::min(base_units, next_units);
-  const auto warm = [](const RunShape& run, uint32_t per_unit) { return (run.warmup_end + per_unit - 1) / per_unit; };
+  const auto warm = [](const StepProfile& run, uint32_t per_unit) {
+    return (static_cast<uint32_t>(run.warmup_end) + per_unit - 1) / per_unit;
+  };
   // A longer run has a longer warm-up by rule; of the shared part only so much is wanted.
   const uint32_t granule =
       std::lcm(UnitsTogether(base_process, windows.base.per_unit), UnitsTogether(next_process, windows.next.per_unit));

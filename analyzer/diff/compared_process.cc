@@ -16,23 +16,12 @@
 #include "analyzer/verdicts/facts.h"
 
 namespace vramtrack {
-namespace {
-
-void SetWindowBytes(uint64_t bytes, ProcessFacts* facts) {
-  facts->window_bytes = bytes;
-  if (bytes != 0) facts->rate_scale = kRateBytes / static_cast<double>(bytes);
-}
-
-}  // namespace
-
 ProcessFacts FactsOfTrace(const ProcessAnalysis& analysis) {
   ProcessFacts facts;
   facts.path = analysis.trace().path();
   facts.process = DescribeProcess(analysis.trace(), analysis.ledger());
   facts.steps = DescribeSteps(analysis);
   facts.incomplete = WhyIncomplete(analysis.trace(), analysis.ledger());
-  facts.run = analysis.run();
-  if (analysis.plan().has_windows()) SetWindowBytes(analysis.plan().window_bytes, &facts);
   for (const SiteGroup& group : analysis.groups()) {
     const Site& site = analysis.ledger().sites()[group.sites[0]];
     facts.reported.push_back(NamedSite(site.key.kind, IsSegmentSite(site), NumberOf(site.key.device), group.frames));
@@ -40,7 +29,7 @@ ProcessFacts FactsOfTrace(const ProcessAnalysis& analysis) {
   return facts;
 }
 
-ProcessFacts FactsOfSummary(const std::string& path, const ProcessFindings& findings, const StepProfile& profile) {
+ProcessFacts FactsOfSummary(const std::string& path, const ProcessFindings& findings) {
   ProcessFacts facts;
   facts.path = path;
   facts.process = findings.process;
@@ -48,10 +37,6 @@ ProcessFacts FactsOfSummary(const std::string& path, const ProcessFindings& find
   for (const ReportReason& reason : findings.reasons) {
     if (reason.id == "incomplete") facts.incomplete = findings.process.incomplete_why;
   }
-  facts.run.steps = static_cast<Step>(profile.steps);
-  facts.run.warmup_end = static_cast<Step>(profile.warmup_end);
-  facts.run.windows = profile.window_bytes != 0;
-  SetWindowBytes(profile.window_bytes, &facts);
   for (const ReportSite& site : findings.sites) {
     ReportSite named;
     named.level = site.level;
@@ -69,30 +54,35 @@ ComparedProcess::ComparedProcess(const Trace& trace, const AnalyzeOptions& optio
       own_windows_(options.window_bytes == 0) {
   facts_ = FactsOfTrace(*analysis_);
   ReadFrames(&profile_);
-  // Before a report is made beside: what that finds of sizes must not change what a comparison says.
-  for (ProfileSite& site : profile_.sites) site.category = analysis_->Category(site.sites[0]);
 }
 
 ComparedProcess::ComparedProcess(ProcessFacts facts, StepProfile profile)
     : facts_(std::move(facts)), profile_(std::move(profile)) {
   ReadFrames(&profile_);
-  facts_.steps_in_window = static_cast<uint32_t>(profile_.steps_in_window);
   for (const ProfileDevice& device : profile_.devices) {
-    facts_.steps_in_bin = std::max(facts_.steps_in_bin, static_cast<uint32_t>(device.steps_in_bin));
+    steps_in_bin_ = std::max(steps_in_bin_, static_cast<uint32_t>(device.steps_in_bin));
   }
+}
+
+void ComparedProcess::FindCategory(size_t site) {
+  if (has_trace()) profile_.sites[site].category = analysis_->Category(profile_.sites[site].sites[0]);
+}
+
+double ComparedProcess::rate_scale() const {
+  return profile_.window_bytes == 0 ? 1 : kRateBytes / static_cast<double>(profile_.window_bytes);
 }
 
 MeasuredRun ComparedProcess::Measure(const std::vector<std::vector<size_t>>& members, const StepWindow& window,
                                      const ComparedProcess& other) {
   if (has_trace()) MeasureTrace(members, window, other);
-  return Measured(profile_, members, window, facts_.rate_scale);
+  return Measured(profile_, members, window, rate_scale());
 }
 
 void ComparedProcess::MeasureTrace(const std::vector<std::vector<size_t>>& members, const StepWindow& window,
                                    const ComparedProcess& other) {
   rows_ = RowsOf(profile_, &members, analysis_->ledger().sites().size());
   profile_.blocks = window;
-  const uint32_t bin = other.facts().steps_in_bin;
+  const uint32_t bin = other.steps_in_bin();
   const bool fits = window.begin % bin == 0 && window.granule * window.per_unit % bin == 0;
   // A summary knows nothing of matches.
   ProfileMaker maker(analysis_.get(), other.has_trace() ? &members : nullptr, fits ? bin : 1, &profile_);
@@ -119,11 +109,11 @@ void ComparedProcess::AddFindings() {
 }
 
 std::vector<SequenceEvent> ComparedProcess::Part(uint64_t begin, uint64_t end) const {
-  SequencePart part(rows_, begin, end);
+  EventDigest part(rows_, begin, end);
   Replay replay;
   replay.observers = {&part};
   MakeReplay(Pass::kDivergence, analysis_.get(), &replay);
-  return part.events();
+  return part.kept();
 }
 
 std::vector<ReportFrame> ComparedProcess::FramesOf(SiteIndex site) const {

@@ -12,32 +12,25 @@
 #include "analyzer/diff/step_blocks.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/ingest/trace.h"
-#include "analyzer/leaks/site_history.h"
 #include "analyzer/model/process_findings.h"
 #include "analyzer/profile/event_sequence.h"
 #include "analyzer/profile/step_profile.h"
 
 namespace vramtrack {
 
+// What a report says about a process as a whole.
 struct ProcessFacts {
   std::string path;
   ReportProcess process;
   ReportSteps steps;
-  RunShape run;
   std::string incomplete;  // why too much of the record is missing; empty if it is not
-  // The size of a window, in allocated bytes, if windows replace steps; otherwise 0.
-  uint64_t window_bytes = 0;
-  // The factor that converts what a step leaves behind into a rate as reports have it, see ReportSite::rate_unit.
-  double rate_scale = 1;
-  // The number of steps, counted from step 0, whose data are only known together: for sites, and for devices.
-  uint32_t steps_in_window = 1, steps_in_bin = 1;
   // The sites that a report lists, with only level, kind, device and frames.
   std::vector<ReportSite> reported;
 };
 
 ProcessFacts FactsOfTrace(const ProcessAnalysis& analysis);
 // Returns the facts about a process of the summary at `path`.
-ProcessFacts FactsOfSummary(const std::string& path, const ProcessFindings& findings, const StepProfile& profile);
+ProcessFacts FactsOfSummary(const std::string& path, const ProcessFindings& findings);
 
 // One of two compared processes, as a step profile. The profile of a summary exists already. The profile of a trace is
 // computed by one replay, only for the steps and sites that are compared. Thread-compatible.
@@ -52,6 +45,14 @@ class ComparedProcess {
   // Returns the profile; its windows, leaks and events are valid after Measure().
   const StepProfile& profile() const { return profile_; }
   const std::vector<ProfileSite>& sites() const { return profile_.sites; }
+
+  // Sets the category of a site of a trace.
+  void FindCategory(size_t site);
+  // Returns the factor that converts what a step leaves behind into a rate as reports have it, see
+  // ReportSite::rate_unit.
+  double rate_scale() const;
+  // Returns the number of steps, counted from step 0, whose data are only known together for devices.
+  uint32_t steps_in_bin() const { return steps_in_bin_; }
 
   // Measures what each match did. `members` are the site indices of each match. Call it once. If `options.known` wants
   // the findings of a report, they are made in the same replay.
@@ -78,6 +79,7 @@ class ComparedProcess {
   ProcessFacts facts_;
   std::unique_ptr<ProcessAnalysis> analysis_;  // for a trace
   StepProfile profile_;
+  uint32_t steps_in_bin_ = 1;
   bool own_windows_ = false, has_findings_ = false;  // own_windows_: the windows are not those of the other run
   // Set by Measure() for a trace.
   SiteRows rows_;

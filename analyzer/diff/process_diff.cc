@@ -48,7 +48,7 @@ std::string WhyNotComparable(const ComparedPair& pair) {
   const bool base_empty = base.sites().empty(), next_empty = next.sites().empty();
   if (base_empty && next_empty) return "neither run allocated anything";
   if (base_empty || next_empty) return absl::StrCat(base_empty ? "the base" : "the new run", " allocated nothing");
-  const uint64_t old = base.facts().window_bytes, now = next.facts().window_bytes;
+  const uint64_t old = base.profile().window_bytes, now = next.profile().window_bytes;
   if (old != 0 && now != 0 && old != now) {
     return "neither has steps, and the summaries' windows are not of the same size: with the trace of one of them they "
            "will be";
@@ -87,7 +87,9 @@ class Comparison {
     report_.reason = WhyNotComparable(pair_);
     report_.comparable = report_.reason.empty();
     if (!report_.comparable) return std::move(report_);
-    if (pair_.base.facts().run.windows && pair_.next.facts().run.windows) report_.rate_unit = RateUnit::kGiB;
+    if (pair_.base.profile().window_bytes != 0 && pair_.next.profile().window_bytes != 0) {
+      report_.rate_unit = RateUnit::kGiB;
+    }
     report_.inferred_renames = pair_.matching.inferred;
     MeasureSteps(&pair_);
     report_.normaliser = pair_.windows.normaliser;
@@ -154,7 +156,7 @@ class Comparison {
     const auto devices = [](const MeasuredRun& run) {
       std::vector<std::pair<uint32_t, const DeviceSeries*>> list;
       for (const auto& [device, series] : run.devices) {
-        if (device != kHost) list.push_back({device.value(), &series});
+        if (device) list.push_back({*device, &series});
       }
       return list;
     };
@@ -167,8 +169,8 @@ class Comparison {
       report_.devices.push_back(CompareDevices(index, old, pair_.windows.base, now, pair_.windows.next,
                                                own_[static_cast<uint32_t>(i)], categories_[static_cast<uint32_t>(i)]));
       DiffValue& growth = report_.devices.back().growth;
-      growth.base *= pair_.base.facts().rate_scale;
-      growth.next *= pair_.next.facts().rate_scale;
+      growth.base *= pair_.base.rate_scale();
+      growth.next *= pair_.next.rate_scale();
     }
   }
 

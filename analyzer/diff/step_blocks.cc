@@ -184,9 +184,7 @@ MeasuredRun Measured(const StepProfile& profile, const std::vector<std::vector<s
   const BlockMaker maker(profile, window, rate_scale);
   MeasuredRun run;
   for (const std::vector<size_t>& match : members) run.sites.push_back(maker.Evidence(match));
-  for (const ProfileDevice& device : profile.devices) {
-    run.devices[device.index ? DeviceIndex(*device.index) : kHost] = maker.Device(device, members);
-  }
+  for (const ProfileDevice& device : profile.devices) run.devices[device.index] = maker.Device(device, members);
   run.step_size = maker.StepSize();
   return run;
 }

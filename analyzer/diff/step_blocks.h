@@ -8,9 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
-#include "analyzer/base/indices.h"
 #include "analyzer/diff/significance.h"
 #include "analyzer/profile/block_sizes.h"
 #include "analyzer/profile/step_profile.h"
@@ -59,15 +59,15 @@ struct DeviceSeries {
 };
 
 struct MeasuredRun {
-  std::vector<SiteEvidence> sites;  // one entry for each match
-  std::map<DeviceIndex, DeviceSeries> devices;
+  std::vector<SiteEvidence> sites;                          // one entry for each match
+  std::map<std::optional<uint32_t>, DeviceSeries> devices;  // none: the host
   // The mean size of the compared steps (tokens, samples), by their marks, for steps that count as one; 0 if the marks
   // have no size.
   double step_size = 0;
 };
 
 // Groups the windows of steps into blocks. `members` are, for each match, indices of the profile's sites. The bounds of
-// `window` and of its blocks are bounds of windows in the profile. `rate_scale`: see ProcessFacts.
+// `window` and of its blocks are bounds of windows in the profile. `rate_scale`: see ComparedProcess.
 MeasuredRun Measured(const StepProfile& profile, const std::vector<std::vector<size_t>>& members,
                      const StepWindow& window, double rate_scale);
 

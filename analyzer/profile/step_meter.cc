@@ -44,13 +44,7 @@ StepMeter::Peak& StepMeter::PeakOf(uint32_t scope) {
   while (peaks_.size() <= scope) {
     Peak peak;
     peak.device = ledger_->scopes()[peaks_.size()].device;
-    // Nothing was there in the steps before.
-    peak.last_epochs.assign(step_, 0);
-    peak.step_peaks.assign(step_, 0);
-    peak.step_fragmentations.assign(step_, 0);
-    peak.makers.assign(step_, kNoRow);
-    peak.step_reserves.assign(step_, 0);
-    peak.concurrent.assign(step_, false);
+    peak.steps.resize(step_);  // nothing was there
     peaks_.push_back(std::move(peak));
   }
   return peaks_[scope];
@@ -156,7 +150,7 @@ void StepMeter::Settle(uint32_t row) {
   State& state = states_[row];
   if (state.scope != Site::kNoScope && state.step < step_ && window_.blocks > 0) {
     const Peak& peak = peaks_[state.scope];
-    const bool after_peak = state.step < peak.last_epochs.size() && state.step_epoch == peak.last_epochs[state.step];
+    const bool after_peak = state.step < peak.steps.size() && state.step_epoch == peak.steps[state.step].last_epoch;
     AddToWindow(row, state.step, state.live, after_peak ? state.noted_at_step_peak : state.live, state.own_peak);
     const uint64_t largest = state.largest();
     for (uint32_t step = std::max(state.step + 1, window_.begin); step < std::min(step_, window_.end); ++step) {
@@ -174,7 +168,7 @@ void StepMeter::AddToWindow(uint32_t row, uint32_t step, uint64_t live, uint64_t
   in->site.at_peak += at_peak;
   in->site.own += own;
   in->site.own_most = std::max(in->site.own_most, own);
-  const uint64_t step_peak = peaks_[states_[row].scope].step_peaks[step];
+  const uint64_t step_peak = peaks_[states_[row].scope].steps[step].peak;
   if (step_peak <= in->high) return;
   in->high = step_peak;
   in->site.at_high = at_peak;
@@ -199,19 +193,16 @@ void StepMeter::OnStepEnd(uint32_t step) {
   for (size_t i = 0; i < peaks_.size(); ++i) {
     Peak& peak = peaks_[i];
     const Scope& scope = ledger_->scopes()[i];
-    peak.last_epochs.push_back(peak.step_epoch);
-    peak.step_peaks.push_back(peak.step_peak);
-    peak.step_fragmentations.push_back(peak.step_fragmentation);
-    peak.makers.push_back(peak.step_maker);
+    peak.steps.push_back(
+        {peak.step_peak, peak.step_fragmentation, peak.step_epoch, 0, peak.step_maker, peak.concurrent_in == step});
     peak.step_maker = kNoRow;
     // What there is now is the least that the next step will have had at its peak.
     const uint64_t reserved = ReservedOf(scope);
     peak.step_peak = scope.live;
     peak.step_fragmentation = reserved - scope.live;
     NoteReserved(reserved, &peak);
-    peak.step_reserves.push_back(peak.step_reserved);
+    peak.steps.back().reserved = peak.step_reserved;
     peak.step_reserved = 0;
-    peak.concurrent.push_back(peak.concurrent_in == step);
     ++peak.step_epoch;
   }
   step_ = step + 1;
@@ -260,11 +251,10 @@ void StepMeter::TakeRow(uint32_t row, ProfileSite* site) {
 }
 
 void StepMeter::AddMakers(const Peak& peak, StepProfile* profile) const {
-  for (size_t step = 0; step < std::min<size_t>(peak.makers.size(), window_.end); ++step) {
-    if (peak.makers[step] >= rows_.count) continue;
-    const uint32_t block = window_.BlockOf(static_cast<uint32_t>(step));
-    if (block >= window_.blocks) continue;
-    std::vector<SiteWindow>& sums = profile->sites[peak.makers[step]].windows.sums;
+  for (size_t step = 0; step < std::min<size_t>(peak.steps.size(), window_.end); ++step) {
+    const uint32_t maker = peak.steps[step].maker, block = window_.BlockOf(static_cast<uint32_t>(step));
+    if (maker >= rows_.count || block >= window_.blocks) continue;
+    std::vector<SiteWindow>& sums = profile->sites[maker].windows.sums;
     sums.resize(window_.blocks);
     ++sums[block].made;
   }
@@ -278,20 +268,21 @@ ProfileDevice StepMeter::DeviceOf(uint64_t steps_in_bin, const Scope& scope, con
   to.run_fragmentation = peak.run_fragmentation;
   to.peak_step = peak.run_step;
   to.steps_in_bin = steps_in_bin;
-  const size_t count = std::min<size_t>(peak.step_peaks.size(), window_.end);
+  const size_t count = std::min<size_t>(peak.steps.size(), window_.end);
   to.bins.resize((count + steps_in_bin - 1) / steps_in_bin);
   for (DeviceBin& bin : to.bins) bin.floor = UINT64_MAX;
-  for (size_t step = 0; step < count; ++step) {
-    DeviceBin& bin = to.bins[step / steps_in_bin];
-    bin.peak += peak.step_peaks[step];
-    bin.fragmentation += peak.step_fragmentations[step];
-    if (step < scope.floors.size()) bin.floor = std::min<uint64_t>(bin.floor, scope.floors[step]);
-    bin.peak_sum += MixOf(peak.step_peaks[step]);
-    bin.concurrent += peak.concurrent[step];
-    bin.reserved_highest = std::max(bin.reserved_highest, peak.step_reserves[step]);
-    if (step % steps_in_bin != 0 && peak.step_peaks[step] <= bin.highest) continue;
-    bin.highest = peak.step_peaks[step];
-    bin.at_highest = peak.step_fragmentations[step];
+  for (size_t i = 0; i < count; ++i) {
+    const PeakStep& step = peak.steps[i];
+    DeviceBin& bin = to.bins[i / steps_in_bin];
+    bin.peak += step.peak;
+    bin.fragmentation += step.fragmentation;
+    if (i < scope.floors.size()) bin.floor = std::min<uint64_t>(bin.floor, scope.floors[i]);
+    bin.peak_sum += MixOf(step.peak);
+    bin.concurrent += step.concurrent;
+    bin.reserved_highest = std::max(bin.reserved_highest, step.reserved);
+    if (i % steps_in_bin != 0 && step.peak <= bin.highest) continue;
+    bin.highest = step.peak;
+    bin.at_highest = step.fragmentation;
   }
   return to;
 }

@@ -68,6 +68,12 @@ class StepMeter : public ReplayObserver {
 
     uint64_t largest() const;
   };
+  struct PeakStep {
+    uint64_t peak = 0, fragmentation = 0, last_epoch = 0;
+    uint64_t reserved = 0;  // at the end of the step, or at a peak of the run in the step if that is more
+    uint32_t maker = kNoRow;
+    bool concurrent = false;
+  };
   // The peaks of one level of a device.
   struct Peak {
     DeviceIndex device;
@@ -76,12 +82,8 @@ class StepMeter : public ReplayObserver {
     uint32_t run_step = 0;
     uint32_t step_maker = kNoRow;         // row whose allocation makes the step's peak
     uint32_t concurrent_in = UINT32_MAX;  // last step in which several threads have memory of one row live
-    std::vector<uint64_t> last_epochs;    // for each complete step, like the vectors below
-    std::vector<uint64_t> step_peaks, step_fragmentations;
-    std::vector<uint64_t> step_reserves;  // at the end of the step, or at a peak of the run in the step if that is more
-    std::vector<uint32_t> makers;
-    std::vector<bool> concurrent;
-    bool shown = false;  // the figures of the device are those of this level
+    std::vector<PeakStep> steps;          // complete ones
+    bool shown = false;                   // the figures of the device are those of this level
   };
 
   bool Counts(uint32_t step) const { return window_.whole_run || step < window_.end; }
