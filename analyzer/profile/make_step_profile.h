@@ -35,7 +35,7 @@ class ProfileMaker final : public Collector {
   ProfileMaker(ProcessAnalysis* analysis, const std::vector<std::vector<size_t>>* matches, uint64_t steps_in_bin,
                StepProfile* profile);
 
-  const char* name() const override { return "step profile"; }
+  const char* name() const override { return profile_.blocks ? "comparison" : "step profile"; }
   void Prepare(Replay* detail) override;
   void Describe(const Replay& replay, ProcessFindings* findings) override;
 
