@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "analyzer/attribution/python_file.h"
-#include "analyzer/symbols/affix.h"
+#include "analyzer/base/affix.h"
 
 namespace vramtrack {
 

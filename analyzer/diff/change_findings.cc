@@ -56,7 +56,7 @@ size_t FirstDifference(const std::vector<ReportFrame>& old, const std::vector<Re
 }
 
 // The file and line of the frame that names the site, looked for from the frame `from` on.
-std::string PlaceFrom(const DiffSite& site, size_t from) {
+std::string PlaceFrom(const ProfileSite& site, size_t from) {
   if (site.frames.empty()) return "an unknown place";
   const ReportFrame& frame = site.frames[NamingFrame(site.frames, std::min(from, site.frames.size() - 1))];
   const std::string& file = frame.shown_file.empty() ? frame.file : frame.shown_file;
@@ -66,7 +66,8 @@ std::string PlaceFrom(const DiffSite& site, size_t from) {
 
 }  // namespace
 
-void ChangeFindings::Add(const std::vector<SitePair>& evidence, const std::vector<SiteChange>& changes) {
+void ChangeFindings::Add(const std::vector<SiteChange>& changes) {
+  const std::vector<SitePair>& evidence = pair_.evidence;
   const std::vector<SiteMatch>& matches = pair_.matches();
   FindBlame(changes);
   std::map<LeakOf, std::vector<size_t>> leaks;
@@ -75,19 +76,19 @@ void ChangeFindings::Add(const std::vector<SitePair>& evidence, const std::vecto
       if (const std::optional<LeakOf> leak = LeakOfChange(matches[m], changes[m])) {
         leaks[*leak].push_back(m);
       } else {
-        AddFinding(evidence[m], Describe(m, evidence[m], changes[m]));
+        AddFinding(m, Describe(m, changes[m]));
       }
     } else if (evidence[m].base.present && evidence[m].next.present && !pair_.IsSegments(matches[m]) &&
                Moved(matches[m])) {
-      AddMove(matches[m], evidence[m]);
+      AddMove(m);
     }
   }
-  for (auto& [leak, members] : leaks) AddLeak(leak, std::move(members), evidence, changes);
+  for (auto& [leak, members] : leaks) AddLeak(leak, std::move(members), changes);
 }
 
 // The frames that only changed sites go through name them: the innermost one is often a wrapper of all allocations.
 void ChangeFindings::FindBlame(const std::vector<SiteChange>& changes) {
-  const auto visit = [&](bool changed, const std::function<void(BlameFinder*, const DiffSite&)>& add) {
+  const auto visit = [&](bool changed, const std::function<void(BlameFinder*, const ProfileSite&)>& add) {
     for (size_t m = 0; m < changes.size(); ++m) {
       if (changes[m].found != changed) continue;
       const SiteMatch& match = pair_.matches()[m];
@@ -95,8 +96,8 @@ void ChangeFindings::FindBlame(const std::vector<SiteChange>& changes) {
       for (const size_t i : match.next) add(&next_blame_, pair_.next.sites()[i]);
     }
   };
-  visit(true, [](BlameFinder* blame, const DiffSite& site) { blame->AddLeak(site.frames); });
-  visit(false, [](BlameFinder* blame, const DiffSite& site) {
+  visit(true, [](BlameFinder* blame, const ProfileSite& site) { blame->AddLeak(site.frames); });
+  visit(false, [](BlameFinder* blame, const ProfileSite& site) {
     size_t at = 0;
     blame->AddClean([&]() -> std::vector<ReportFrame> {
       if (at == site.frames.size()) return {};
@@ -110,35 +111,35 @@ bool ChangeFindings::Moved(const SiteMatch& match) const {
          LooksMoved(pair_.base.sites()[match.base[0]].frames, pair_.next.sites()[match.next[0]].frames);
 }
 
-DiffFinding ChangeFindings::Begin(const SiteMatch& match, const SitePair& evidence) {
-  const auto key = [](const DiffSite& site, DiffSiteIds* ids) {
+DiffFinding ChangeFindings::Begin(size_t m) {
+  const SiteMatch& match = pair_.matches()[m];
+  const auto key = [](const ProfileSite& site, DiffSiteIds* ids) {
     return ids->Add(NamedSite(site.kind, site.segments, site.device, site.frames));
   };
-  const DiffSite& site = pair_.SiteOf(match);
+  const ProfileSite& site = pair_.SiteOf(match);
   DiffFinding finding;
   finding.level = LevelOf(site.kind, site.segments);
   finding.kind = KindName(site.kind);
-  finding.category = pair_.CategoryOf(match);
-  finding.device = NumberOf(site.device);
+  finding.category = site.category;
+  finding.device = site.device;
   if (!match.base.empty()) finding.base_site = key(pair_.base.sites()[match.base[0]], &base_ids_);
   if (!match.next.empty()) finding.new_site = key(pair_.next.sites()[match.next[0]], &next_ids_);
   finding.frames = site.frames;
-  finding.leak = evidence.next.leak;
-  finding.base_leak = evidence.base.leak;
+  finding.leak = pair_.evidence[m].next.leak;
+  finding.base_leak = pair_.evidence[m].base.leak;
   return finding;
 }
 
-DiffFinding ChangeFindings::Describe(size_t m, const SitePair& evidence, const SiteChange& change) {
-  const SiteMatch& match = pair_.matches()[m];
-  DiffFinding finding = Begin(match, evidence);
-  finding.naming_frame = (match.next.empty() ? base_blame_ : next_blame_).Blame(finding.frames);
+DiffFinding ChangeFindings::Describe(size_t m, const SiteChange& change) {
+  DiffFinding finding = Begin(m);
+  finding.naming_frame = (finding.new_site ? next_blame_ : base_blame_).Blame(finding.frames);
   finding.base_value = change.base;
   finding.new_value = change.next;
   finding.unit = change.unit;
   finding.p_value = change.p_value;
   finding.effect_size = change.effect_size;
   finding.rate_unit = report_.rate_unit;
-  finding.explanation = Explain(evidence, change);
+  finding.explanation = Explain(pair_.evidence[m], change);
   return finding;
 }
 
@@ -148,7 +149,8 @@ std::string ChangeFindings::Explain(const SitePair& evidence, const SiteChange& 
                       doubtful ? "; there are too few steps to tell it from chance" : "");
 }
 
-void ChangeFindings::AddFinding(const SitePair& evidence, DiffFinding finding) {
+void ChangeFindings::AddFinding(size_t m, DiffFinding finding) {
+  const SitePair& evidence = pair_.evidence[m];
   std::vector<DiffFinding>& list = !evidence.base.present   ? report_.added
                                    : !evidence.next.present ? report_.gone
                                    : finding.delta() > 0    ? report_.grown
@@ -160,24 +162,27 @@ std::optional<ChangeFindings::LeakOf> ChangeFindings::LeakOfChange(const SiteMat
                                                                    const SiteChange& change) const {
   if (change.unit != ChangeUnit::kBytesLivePerStep && change.unit != ChangeUnit::kObjectsPerStep) return std::nullopt;
   const bool more = change.next > change.base;
-  const LeakSites& leaks = (more ? pair_.next : pair_.base).leaks();
+  const std::vector<ProfileSite>& sites = (more ? pair_.next : pair_.base).sites();
   for (const size_t i : more ? match.next : match.base) {
-    if (leaks.leak_of_site[i]) return LeakOf{more, *leaks.leak_of_site[i], change.unit};
+    if (sites[i].leak) return LeakOf{more, *sites[i].leak, change.unit};
   }
   return std::nullopt;
 }
 
+const ProfileLeak& ChangeFindings::LeakNamed(const LeakOf& leak) const {
+  return (leak.of_next ? pair_.next : pair_.base).profile().leaks[leak.leak];
+}
+
 bool ChangeFindings::Leads(const LeakOf& leak, size_t m) const {
   const SiteMatch& match = pair_.matches()[m];
-  const std::vector<size_t>& leading = (leak.of_next ? pair_.next : pair_.base).leaks().leaks[leak.leak].leading;
+  const std::vector<uint64_t>& leading = LeakNamed(leak).leading;
   const std::vector<size_t>& members = leak.of_next ? match.next : match.base;
   return std::any_of(leading.begin(), leading.end(),
-                     [&](size_t site) { return std::find(members.begin(), members.end(), site) != members.end(); });
+                     [&](uint64_t site) { return std::find(members.begin(), members.end(), site) != members.end(); });
 }
 
 // One leak is one finding, named by the site that leads it, with the others as its parts.
-void ChangeFindings::AddLeak(const LeakOf& leak, std::vector<size_t> members, const std::vector<SitePair>& evidence,
-                             const std::vector<SiteChange>& changes) {
+void ChangeFindings::AddLeak(const LeakOf& leak, std::vector<size_t> members, const std::vector<SiteChange>& changes) {
   std::stable_sort(members.begin(), members.end(), [&](size_t a, size_t b) {
     const auto key = [&](size_t m) {
       return std::make_pair(!Leads(leak, m), -std::fabs(changes[m].next - changes[m].base));
@@ -185,21 +190,21 @@ void ChangeFindings::AddLeak(const LeakOf& leak, std::vector<size_t> members, co
     return key(a) < key(b);
   });
   const size_t first = members[0];
-  DiffFinding finding = Describe(first, evidence[first], changes[first]);
-  if (members.size() == 1) return AddFinding(evidence[first], std::move(finding));
-  const DiffLeak& group = (leak.of_next ? pair_.next : pair_.base).leaks().leaks[leak.leak];
+  DiffFinding finding = Describe(first, changes[first]);
+  if (members.size() == 1) return AddFinding(first, std::move(finding));
+  const ProfileLeak& group = LeakNamed(leak);
   if (group.call_frame && Leads(leak, first) && *group.call_frame < finding.frames.size()) {
     finding.naming_frame = *group.call_frame;
   }
   SiteChange whole = changes[first];
-  SitePair all = evidence[first];
+  SitePair all = pair_.evidence[first];
   for (size_t i = 1; i < members.size(); ++i) {
     const size_t m = members[i];
     whole.base += changes[m].base;
     whole.next += changes[m].next;
-    all.base.leak |= evidence[m].base.leak;
-    all.next.leak |= evidence[m].next.leak;
-    finding.parts.push_back(Describe(m, evidence[m], changes[m]));
+    all.base.leak |= pair_.evidence[m].base.leak;
+    all.next.leak |= pair_.evidence[m].next.leak;
+    finding.parts.push_back(Describe(m, changes[m]));
   }
   finding.base_value = whole.base;
   finding.new_value = whole.next;
@@ -207,15 +212,17 @@ void ChangeFindings::AddLeak(const LeakOf& leak, std::vector<size_t> members, co
   finding.base_leak = all.base.leak;
   finding.explanation = absl::StrCat(Explain(all, whole), ", with ", members.size() - 1,
                                      members.size() == 2 ? " other site" : " other sites", " of the same leak");
-  AddFinding(evidence[first], std::move(finding));
+  AddFinding(first, std::move(finding));
 }
 
-void ChangeFindings::AddMove(const SiteMatch& match, const SitePair& evidence) {
-  DiffFinding finding = Begin(match, evidence);
-  finding.base_value = static_cast<double>(evidence.base.totals.bytes_at_peak);
-  finding.new_value = static_cast<double>(evidence.next.totals.bytes_at_peak);
+void ChangeFindings::AddMove(size_t m) {
+  const SiteMatch& match = pair_.matches()[m];
+  const SitePair& evidence = pair_.evidence[m];
+  DiffFinding finding = Begin(m);
+  finding.base_value = static_cast<double>(evidence.base.bytes_at_peak);
+  finding.new_value = static_cast<double>(evidence.next.bytes_at_peak);
   finding.unit = ChangeUnit::kBytesAtPeak;
-  const DiffSite &old = pair_.base.sites()[match.base[0]], &now = pair_.next.sites()[match.next[0]];
+  const ProfileSite &old = pair_.base.sites()[match.base[0]], &now = pair_.next.sites()[match.next[0]];
   const size_t first = FirstDifference(old.frames, now.frames);
   finding.naming_frame = NamingFrame(finding.frames, first);
   finding.explanation =
@@ -250,22 +257,23 @@ DiffDivergence FindDivergence(const ComparedPair& pair) {
 }
 
 // Sites are numbered as they first allocate: with the same numbers on both sides the same numbers happened.
-bool NumberedAlike(const ComparedPair& pair, const RunDigest& base, const RunDigest& next) {
+bool NumberedAlike(const ComparedPair& pair, const StepProfile& base, const StepProfile& next) {
   if (base.sites_hash == next.sites_hash) return true;
   const std::vector<SiteMatch>& matches = pair.matches();
-  return base.whole && next.whole && std::all_of(matches.begin(), matches.end(), [&](const SiteMatch& match) {
+  return base.other_sites == 0 && next.other_sites == 0 &&
+         std::all_of(matches.begin(), matches.end(), [&](const SiteMatch& match) {
            return match.base.size() == 1 && match.next.size() == 1 &&
                   base.sites[match.base[0]].number == next.sites[match.next[0]].number;
          });
 }
 
-bool SameOfEachSite(const ComparedPair& pair, const RunDigest& base, const RunDigest& next) {
-  if (!base.whole || !next.whole) return false;
-  const auto sum = [](const RunDigest& digest, const std::vector<size_t>& members) {
+bool SameOfEachSite(const ComparedPair& pair, const StepProfile& base, const StepProfile& next) {
+  if (base.other_sites > 0 || next.other_sites > 0) return false;
+  const auto sum = [](const StepProfile& profile, const std::vector<size_t>& members) {
     std::pair<uint64_t, uint64_t> events;
     for (const size_t i : members) {
-      events.first += digest.sites[i].events;
-      events.second += digest.sites[i].sum;
+      events.first += profile.sites[i].events;
+      events.second += profile.sites[i].event_sum;
     }
     return events;
   };
@@ -276,17 +284,17 @@ bool SameOfEachSite(const ComparedPair& pair, const RunDigest& base, const RunDi
 
 // Where they part is not known.
 void CompareDigests(const ComparedPair& pair, DiffReport* report) {
-  const RunDigest &base = pair.base.digest(), &next = pair.next.digest();
+  const StepProfile &base = pair.base.profile(), &next = pair.next.profile();
   report->events = next.events;
   if (base.events != next.events) return;
-  report->identical = base.hash == next.hash && NumberedAlike(pair, base, next);
+  report->identical = base.event_hash == next.event_hash && NumberedAlike(pair, base, next);
   report->reordered = !report->identical && SameOfEachSite(pair, base, next);
 }
 
 }  // namespace
 
 void CompareSequences(const ComparedPair& pair, DiffReport* report) {
-  if (!pair.base.is_ordered() || !pair.next.is_ordered()) return;
+  if (!pair.base.profile().ordered || !pair.next.profile().ordered) return;
   if (!pair.base.has_trace() || !pair.next.has_trace()) return CompareDigests(pair, report);
   const EventSequence &base = pair.base.sequence(), &next = pair.next.sequence();
   report->events = next.count();

@@ -21,17 +21,17 @@ namespace vramtrack {
 class ChangeFindings {
  public:
   // `report` has the unit of rates, and whether changes were tested. The sites of findings are keys of the ids.
-  ChangeFindings(ComparedPair* pair, DiffSiteIds* base_ids, DiffSiteIds* next_ids, DiffReport* report)
-      : pair_(*pair), base_ids_(*base_ids), next_ids_(*next_ids), report_(*report) {}
+  ChangeFindings(const ComparedPair& pair, DiffSiteIds* base_ids, DiffSiteIds* next_ids, DiffReport* report)
+      : pair_(pair), base_ids_(*base_ids), next_ids_(*next_ids), report_(*report) {}
 
-  // Adds the findings. Both vectors have one entry for each match.
-  void Add(const std::vector<SitePair>& evidence, const std::vector<SiteChange>& changes);
+  // Adds the findings. `changes` has one entry for each match.
+  void Add(const std::vector<SiteChange>& changes);
 
  private:
   // For changes of rates: the leak that the site belongs to, in the run in which it leaks more.
   struct LeakOf {
     bool of_next;
-    size_t leak;
+    uint64_t leak;  // index of StepProfile::leaks
     ChangeUnit unit;
 
     bool operator<(const LeakOf& other) const {
@@ -41,17 +41,18 @@ class ChangeFindings {
 
   void FindBlame(const std::vector<SiteChange>& changes);
   bool Moved(const SiteMatch& match) const;
-  DiffFinding Begin(const SiteMatch& match, const SitePair& evidence);
-  DiffFinding Describe(size_t m, const SitePair& evidence, const SiteChange& change);
+  // Matches are given by their index.
+  DiffFinding Begin(size_t m);
+  DiffFinding Describe(size_t m, const SiteChange& change);
   std::string Explain(const SitePair& evidence, const SiteChange& change) const;
   std::optional<LeakOf> LeakOfChange(const SiteMatch& match, const SiteChange& change) const;
+  const ProfileLeak& LeakNamed(const LeakOf& leak) const;
   bool Leads(const LeakOf& leak, size_t m) const;
-  void AddFinding(const SitePair& evidence, DiffFinding finding);
-  void AddLeak(const LeakOf& leak, std::vector<size_t> members, const std::vector<SitePair>& evidence,
-               const std::vector<SiteChange>& changes);
-  void AddMove(const SiteMatch& match, const SitePair& evidence);
+  void AddFinding(size_t m, DiffFinding finding);
+  void AddLeak(const LeakOf& leak, std::vector<size_t> members, const std::vector<SiteChange>& changes);
+  void AddMove(size_t m);
 
-  ComparedPair& pair_;
+  const ComparedPair& pair_;
   DiffSiteIds &base_ids_, &next_ids_;
   DiffReport& report_;
   BlameFinder base_blame_, next_blame_;

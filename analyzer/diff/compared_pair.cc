@@ -16,32 +16,26 @@
 namespace vramtrack {
 namespace {
 
-SiteEvidence TakeEvidenceOf(const ComparedProcess& side, const std::vector<size_t>& members, size_t match,
-                            ProcessProfile* profile) {
-  SiteEvidence evidence;
-  evidence.present = !members.empty();
-  evidence.series = std::move(profile->series[match]);
-  evidence.totals = profile->totals[match];
-  evidence.sizes = &profile->sizes[match];
-  const double scale = profile->window.per_unit * side.facts().rate_scale;
-  for (const size_t i : members) {
-    const DiffSite& site = side.sites()[i];
-    evidence.judged &= !site.unjudged;
-    if (!site.leaks) continue;
-    evidence.leak = true;
-    evidence.rate.rate += site.left.bytes * scale;
-    evidence.rate.low += site.left.low * scale;
-    evidence.rate.high += site.left.high * scale;
-    evidence.objects_per_step += site.left.objects * scale;
-  }
-  return evidence;
+const DeviceSeries* DeviceOf(const ComparedProcess& side, const std::vector<size_t>& members, const MeasuredRun& run) {
+  if (members.empty()) return nullptr;
+  const auto found = run.devices.find(side.sites()[members[0]].device);
+  return found == run.devices.end() ? nullptr : &found->second;
 }
 
-const DeviceSeries* DeviceOf(const ComparedProcess& side, const std::vector<size_t>& members,
-                             const ProcessProfile& profile) {
-  if (members.empty()) return nullptr;
-  const auto found = profile.devices.find(side.sites()[members[0]].device);
-  return found == profile.devices.end() ? nullptr : &found->second;
+// Moves the evidence out of the pair's runs.
+SitePair TakeEvidence(size_t match_index, ComparedPair* pair) {
+  const SiteMatch& match = pair->matches()[match_index];
+  SitePair one;
+  one.base = std::move(pair->base_run.sites[match_index]);
+  one.next = std::move(pair->next_run.sites[match_index]);
+  one.handle = pair->HoldsNoMemory(match);
+  const DeviceSeries* old = DeviceOf(pair->base, match.base, pair->base_run);
+  const DeviceSeries* now = DeviceOf(pair->next, match.next, pair->next_run);
+  if (old == nullptr || now == nullptr) return one;
+  one.in_step = pair->windows.base.per_unit == pair->windows.next.per_unit && InStep(*old, *now);
+  const bool same_maker = old->maker == now->maker && old->maker != DeviceSeries::kNoMaker;
+  one.same_peak = same_maker && !one.base.several_threads && !one.next.several_threads;
+  return one;
 }
 
 }  // namespace
@@ -63,7 +57,7 @@ std::array<std::unique_ptr<ComparedProcess>, 2> OpenBoth(const Trace& base, cons
   const auto open = [options](const Trace& trace) { return std::make_unique<ComparedProcess>(trace, *options); };
   DoBoth(
       options->threads, [&] { runs[0] = open(base); }, [&] { runs[1] = open(next); });
-  const uint64_t old = runs[0]->facts().steps.window_bytes, now = runs[1]->facts().steps.window_bytes;
+  const uint64_t old = runs[0]->profile().window_bytes, now = runs[1]->profile().window_bytes;
   if (old == 0 || now == 0 || old == now) return runs;
   // The smaller ones: of large ones the run that allocates less would have too few.
   options->window_bytes = std::min(old, now);
@@ -78,32 +72,12 @@ void MeasureSteps(ComparedPair* pair) {
     base.push_back(match.base);
     next.push_back(match.next);
     // Before a report is made beside: what that finds of sizes must not change what a comparison says.
-    pair->CategoryOf(match);
+    match.next.empty() ? pair->base.FindCategory(match.base[0]) : pair->next.FindCategory(match.next[0]);
   }
   DoBoth(
-      pair->threads, [&] { pair->base_profile = pair->base.Measure(base, pair->windows.base, pair->next); },
-      [&] { pair->next_profile = pair->next.Measure(next, pair->windows.next, pair->base); });
-}
-
-std::vector<SitePair> TakeEvidence(ComparedPair* pair) {
-  const std::vector<SiteMatch>& matches = pair->matches();
-  std::vector<SitePair> pairs;
-  for (size_t m = 0; m < matches.size(); ++m) {
-    const SiteMatch& match = matches[m];
-    SitePair one;
-    one.base = TakeEvidenceOf(pair->base, match.base, m, &pair->base_profile);
-    one.next = TakeEvidenceOf(pair->next, match.next, m, &pair->next_profile);
-    one.handle = pair->HoldsNoMemory(match);
-    const DeviceSeries* old = DeviceOf(pair->base, match.base, pair->base_profile);
-    const DeviceSeries* now = DeviceOf(pair->next, match.next, pair->next_profile);
-    if (old != nullptr && now != nullptr) {
-      one.in_step = pair->windows.base.per_unit == pair->windows.next.per_unit && InStep(*old, *now);
-      const bool same_maker = old->maker == now->maker && old->maker != DeviceSeries::kNoMaker;
-      one.same_peak = same_maker && !one.base.totals.several_threads && !one.next.totals.several_threads;
-    }
-    pairs.push_back(std::move(one));
-  }
-  return pairs;
+      pair->threads, [&] { pair->base_run = pair->base.Measure(base, pair->windows.base, pair->next); },
+      [&] { pair->next_run = pair->next.Measure(next, pair->windows.next, pair->base); });
+  for (size_t m = 0; m < pair->matches().size(); ++m) pair->evidence.push_back(TakeEvidence(m, pair));
 }
 
 namespace {
@@ -114,14 +88,14 @@ constexpr double kWhole = 0.05;  // how far from a whole number
 constexpr int kMostPerUnit = 1024;
 
 // How many steps of the new run make one of the base: 4, or -4 where it is the other way round; 1 if they are alike.
-int StepRatio(const std::vector<DiffSite>& base, const std::vector<DiffSite>& next,
+int StepRatio(const std::vector<ProfileSite>& base, const std::vector<ProfileSite>& next,
               const std::vector<SiteMatch>& matches) {
   std::map<int, size_t> ratios;
   size_t recurring = 0;
   for (const SiteMatch& match : matches) {
     if (match.base.size() != 1 || match.next.size() != 1) continue;
-    const DiffSite &old = base[match.base[0]], &now = next[match.next[0]];
-    if (!old.shape.recurring || !now.shape.recurring) continue;
+    const ProfileSite &old = base[match.base[0]], &now = next[match.next[0]];
+    if (!old.recurring || !now.recurring) continue;
     ++recurring;
     const double ratio = old.births_per_step / now.births_per_step;
     const double whole = std::round(std::max(ratio, 1 / ratio));
@@ -140,21 +114,26 @@ uint32_t RoundUp(uint32_t value, uint32_t to) { return (value + to - 1) / to * t
 
 // So many units have whole windows of the process's steps.
 uint32_t UnitsTogether(const ComparedProcess& process, uint32_t per_unit) {
-  return std::lcm(process.facts().steps_in_window, per_unit) / per_unit;
+  return std::lcm(static_cast<uint32_t>(process.profile().steps_in_window), per_unit) / per_unit;
 }
 
 }  // namespace
 
 StepWindows CompareSteps(const ComparedProcess& base_process, const ComparedProcess& next_process,
                          const std::vector<SiteMatch>& matches) {
-  const RunShape &base = base_process.facts().run, &next = next_process.facts().run;
+  const StepProfile &base = base_process.profile(), &next = next_process.profile();
   StepWindows windows;
   const int ratio = StepRatio(base_process.sites(), next_process.sites(), matches);
   windows.next.per_unit = ratio > 1 ? static_cast<uint32_t>(ratio) : 1;
   windows.base.per_unit = ratio < -1 ? static_cast<uint32_t>(-ratio) : 1;
-  const uint32_t base_units = base.steps / windows.base.per_unit, next_units = next.steps / windows.next.per_unit;
+  const auto units_of = [](const StepProfile& run, uint32_t per_unit) {
+    return static_cast<uint32_t>(run.steps) / per_unit;
+  };
+  const uint32_t base_units = units_of(base, windows.base.per_unit), next_units = units_of(next, windows.next.per_unit);
   const uint32_t units = std::min(base_units, next_units);
-  const auto warm = [](const RunShape& run, uint32_t per_unit) { return (run.warmup_end + per_unit - 1) / per_unit; };
+  const auto warm = [](const StepProfile& run, uint32_t per_unit) {
+    return (static_cast<uint32_t>(run.warmup_end) + per_unit - 1) / per_unit;
+  };
   // A longer run has a longer warm-up by rule; of the shared part only so much is wanted.
   const uint32_t granule =
       std::lcm(UnitsTogether(base_process, windows.base.per_unit), UnitsTogether(next_process, windows.next.per_unit));

@@ -44,15 +44,13 @@ struct ComparedPair {
   SiteMatching matching;
   // Set by MeasureSteps.
   StepWindows windows;
-  ProcessProfile base_profile, next_profile;
+  MeasuredRun base_run, next_run;  // without their sites
+  std::vector<SitePair> evidence;  // about each match
 
   const std::vector<SiteMatch>& matches() const { return matching.matches; }
   // Returns the site in the new run if it exists there, otherwise in the base.
-  const DiffSite& SiteOf(const SiteMatch& match) const {
+  const ProfileSite& SiteOf(const SiteMatch& match) const {
     return match.next.empty() ? base.sites()[match.base[0]] : next.sites()[match.next[0]];
-  }
-  const std::string& CategoryOf(const SiteMatch& match) {
-    return match.next.empty() ? base.Category(match.base[0]) : next.Category(match.next[0]);
   }
   bool HoldsNoMemory(const SiteMatch& match) const {
     return LevelOf(SiteOf(match).kind, IsSegments(match)) == Level::kHandle;
@@ -65,9 +63,6 @@ struct ComparedPair {
 
 // Finds the steps that both processes have, and measures what happened in them.
 void MeasureSteps(ComparedPair* pair);
-
-// Returns the evidence about each match. Moves the series out of the pair's profiles.
-std::vector<SitePair> TakeEvidence(ComparedPair* pair);
 
 }  // namespace vramtrack
 

@@ -163,8 +163,7 @@ absl::StatusOr<ProcessDiff> Compare(const KnownRun& base, const KnownProcess& ol
   const auto make = [&analyze](const std::string& path, Source* source) {
     if (source->trace) return std::make_unique<ComparedProcess>(*source->trace, analyze);
     ProcessSummary& summary = *source->summary;
-    return std::make_unique<ComparedProcess>(FactsOfSummary(path, summary.findings, summary.profile),
-                                             std::move(summary.profile));
+    return std::make_unique<ComparedProcess>(FactsOfSummary(path, summary.findings), std::move(summary.profile));
   };
   const std::unique_ptr<ComparedProcess> before = make(old.path, &*base_source), after = make(now.path, &*next_source);
   return CompareProcesses(before.get(), after.get(), options);

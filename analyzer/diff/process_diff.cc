@@ -48,7 +48,7 @@ std::string WhyNotComparable(const ComparedPair& pair) {
   const bool base_empty = base.sites().empty(), next_empty = next.sites().empty();
   if (base_empty && next_empty) return "neither run allocated anything";
   if (base_empty || next_empty) return absl::StrCat(base_empty ? "the base" : "the new run", " allocated nothing");
-  const uint64_t old = base.facts().window_bytes, now = next.facts().window_bytes;
+  const uint64_t old = base.profile().window_bytes, now = next.profile().window_bytes;
   if (old != 0 && now != 0 && old != now) {
     return "neither has steps, and the summaries' windows are not of the same size: with the trace of one of them they "
            "will be";
@@ -70,7 +70,7 @@ void Describe(const ComparedProcess& side, DiffSide* to) {
 class Comparison {
  public:
   Comparison(ComparedProcess* base, ComparedProcess* next, const DiffOptions& options)
-      : pair_{*base, *next, options.analyze.threads, MatchSites(base->sites(), next->sites(), options.renames), {},
+      : pair_{*base, *next, options.analyze.threads, MatchSites(base->sites(), next->sites(), options.renames), {}, {},
               {},    {}} {}
 
   ProcessDiff Run() {
@@ -87,7 +87,9 @@ class Comparison {
     report_.reason = WhyNotComparable(pair_);
     report_.comparable = report_.reason.empty();
     if (!report_.comparable) return std::move(report_);
-    if (pair_.base.facts().run.windows && pair_.next.facts().run.windows) report_.rate_unit = RateUnit::kGiB;
+    if (pair_.base.profile().window_bytes != 0 && pair_.next.profile().window_bytes != 0) {
+      report_.rate_unit = RateUnit::kGiB;
+    }
     report_.inferred_renames = pair_.matching.inferred;
     MeasureSteps(&pair_);
     report_.normaliser = pair_.windows.normaliser;
@@ -101,7 +103,7 @@ class Comparison {
   // Where the steps say that they are of another size, what a site has more or less of in proportion is that size's
   // doing.
   void LeaveOutScaled(std::vector<SiteChange>* changes) {
-    const double old = pair_.base_profile.step_size, now = pair_.next_profile.step_size;
+    const double old = pair_.base_run.step_size, now = pair_.next_run.step_size;
     if (old <= 0 || now <= 0 || std::fabs(now / old - 1) <= kSameSize) return;
     size_t scaled = 0;
     for (SiteChange& change : *changes) {
@@ -117,7 +119,7 @@ class Comparison {
 
   void FindChanges() {
     const std::vector<SiteMatch>& matches = pair_.matches();
-    const std::vector<SitePair> evidence = TakeEvidence(&pair_);
+    const std::vector<SitePair>& evidence = pair_.evidence;
     std::vector<SiteChange> changes = CompareSites(evidence, report_.tested, pair_.windows.base.whole_run);
     // What the framework's blocks in them do is told by their own sites, what the allocator does by the devices.
     for (size_t m = 0; m < matches.size(); ++m) {
@@ -129,14 +131,14 @@ class Comparison {
       report_.matched_sites += evidence[m].base.present && evidence[m].next.present;
       report_.small_changes += changes[m].small;
     }
-    ChangeFindings(&pair_, &base_sites_, &new_sites_, &report_).Add(evidence, changes);
+    ChangeFindings(pair_, &base_sites_, &new_sites_, &report_).Add(changes);
     SortFindings(&report_);
   }
 
   void AddToCategories(const SiteMatch& match, const SitePair& evidence) {
-    const DiffSite& site = pair_.SiteOf(match);
+    const ProfileSite& site = pair_.SiteOf(match);
     if (pair_.HoldsNoMemory(match) || pair_.IsSegments(match)) return;
-    CategorySeries& sum = categories_[site.device_ordinal][pair_.CategoryOf(match)];
+    CategorySeries& sum = categories_[site.device_ordinal][site.category];
     OwnSeries& own = own_[site.device_ordinal];
     const auto add = [](const std::vector<double>& from, std::vector<double>* to) {
       to->resize(from.size());
@@ -146,19 +148,19 @@ class Comparison {
     add(evidence.next.series.at_peak, &sum.next);
     add(evidence.base.series.own, &own.base);
     add(evidence.next.series.own, &own.next);
-    sum.base_at_peak += static_cast<double>(evidence.base.totals.bytes_at_peak);
-    sum.next_at_peak += static_cast<double>(evidence.next.totals.bytes_at_peak);
+    sum.base_at_peak += static_cast<double>(evidence.base.bytes_at_peak);
+    sum.next_at_peak += static_cast<double>(evidence.next.bytes_at_peak);
   }
 
   void CompareAllDevices() {
-    const auto devices = [](const ProcessProfile& profile) {
+    const auto devices = [](const MeasuredRun& run) {
       std::vector<std::pair<uint32_t, const DeviceSeries*>> list;
-      for (const auto& [device, series] : profile.devices) {
-        if (device != kHost) list.push_back({device.value(), &series});
+      for (const auto& [device, series] : run.devices) {
+        if (device) list.push_back({*device, &series});
       }
       return list;
     };
-    const auto base = devices(pair_.base_profile), next = devices(pair_.next_profile);
+    const auto base = devices(pair_.base_run), next = devices(pair_.next_run);
     static const DeviceSeries kNone;
     for (size_t i = 0; i < std::max(base.size(), next.size()); ++i) {
       const DeviceSeries& old = i < base.size() ? *base[i].second : kNone;
@@ -167,8 +169,8 @@ class Comparison {
       report_.devices.push_back(CompareDevices(index, old, pair_.windows.base, now, pair_.windows.next,
                                                own_[static_cast<uint32_t>(i)], categories_[static_cast<uint32_t>(i)]));
       DiffValue& growth = report_.devices.back().growth;
-      growth.base *= pair_.base.facts().rate_scale;
-      growth.next *= pair_.next.facts().rate_scale;
+      growth.base *= pair_.base.rate_scale();
+      growth.next *= pair_.next.rate_scale();
     }
   }
 
@@ -183,8 +185,8 @@ class Comparison {
 
 ProcessDiff CompareProcesses(ComparedProcess* base, ComparedProcess* next, const DiffOptions& options) {
   ProcessDiff diff = Comparison(base, next, options).Run();
-  base->TellFindings();
-  next->TellFindings();
+  base->AddFindings();
+  next->AddFindings();
   return diff;
 }
 

@@ -58,26 +58,23 @@ bool RateChanged(const SitePair& pair, bool whole_runs, SiteChange* change) {
 }
 
 bool PeakChanged(const SitePair& pair) {
-  return IsMaterial(static_cast<double>(pair.base.totals.bytes_at_peak),
-                    static_cast<double>(pair.next.totals.bytes_at_peak));
+  return IsMaterial(static_cast<double>(pair.base.bytes_at_peak), static_cast<double>(pair.next.bytes_at_peak));
 }
 
 // Whether it is the site's own doing, and not that of what moved the peak.
 bool HoldsMore(const SitePair& pair) {
-  return pair.same_peak ||
-         IsMaterial(static_cast<double>(pair.base.totals.own_peak), static_cast<double>(pair.next.totals.own_peak));
+  return pair.same_peak || IsMaterial(static_cast<double>(pair.base.own_peak), static_cast<double>(pair.next.own_peak));
 }
 
 void TakePeak(const SitePair& pair, SiteChange* change) {
   change->unit = ChangeUnit::kBytesAtPeak;
-  change->base = static_cast<double>(pair.base.totals.bytes_at_peak);
-  change->next = static_cast<double>(pair.next.totals.bytes_at_peak);
+  change->base = static_cast<double>(pair.base.bytes_at_peak);
+  change->next = static_cast<double>(pair.next.bytes_at_peak);
 }
 
 // Whether blocks that were handed out larger than they were asked for explain the difference.
 bool IsLeftOver(const SitePair& pair, double base, double next) {
-  if (pair.base.sizes == nullptr || pair.next.sizes == nullptr) return false;
-  const auto [old, now] = BlockSizes::AskedFor(*pair.base.sizes, *pair.next.sizes);
+  const auto [old, now] = BlockSizes::AskedFor(pair.base.sizes, pair.next.sizes);
   return !IsMaterial(base * old, next * now);
 }
 
@@ -88,7 +85,7 @@ void Take(const SitePair& pair, ChangeUnit unit, const Test& test, SiteChange* c
   // The run's peak is what the reader sees elsewhere, if it tells the same.
   const bool at_peak = test.values == kAtPeak;
   if (at_peak && PeakChanged(pair) &&
-      (pair.next.totals.bytes_at_peak > pair.base.totals.bytes_at_peak) == (change->next > change->base)) {
+      (pair.next.bytes_at_peak > pair.base.bytes_at_peak) == (change->next > change->base)) {
     TakePeak(pair, change);
   }
   change->p_value = test.result.p_value;
@@ -112,7 +109,7 @@ void Judge(const SitePair& pair, const Changed& changed, SiteChange* change) {
 
 bool Differs(const SitePair& pair) {
   return pair.base.series.at_peak != pair.next.series.at_peak || pair.base.series.bytes != pair.next.series.bytes ||
-         pair.base.totals.bytes_at_peak != pair.next.totals.bytes_at_peak || pair.base.present != pair.next.present;
+         pair.base.bytes_at_peak != pair.next.bytes_at_peak || pair.base.present != pair.next.present;
 }
 
 }  // namespace

@@ -13,18 +13,6 @@
 
 namespace vramtrack {
 
-// The evidence about one side of a match. All fields are zero if the site does not exist in that run.
-struct SiteEvidence {
-  bool present = false;
-  SiteSeries series;
-  SiteTotals totals;
-  const BlockSizes* sizes = nullptr;  // null if the site does not exist
-  RateInterval rate;                  // rate of the bytes left behind
-  double objects_per_step = 0;        // objects left behind
-  bool leak = false;
-  bool judged = true;  // the steps were enough for a verdict
-};
-
 struct SitePair {
   SiteEvidence base, next;
   bool handle = false;

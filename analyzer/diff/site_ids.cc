@@ -29,11 +29,11 @@ void Name(const IdByKey& base, const IdByKey& next, std::vector<DiffFinding>* fi
 
 }  // namespace
 
-ReportSite NamedSite(uint32_t kind, bool segments, DeviceIndex device, std::vector<ReportFrame> frames) {
+ReportSite NamedSite(uint32_t kind, bool segments, std::optional<uint32_t> device, std::vector<ReportFrame> frames) {
   ReportSite site;
   site.level = LevelOf(kind, segments);
   site.kind = KindName(kind);
-  site.device = NumberOf(device);
+  site.device = device;
   site.frames = std::move(frames);
   return site;
 }

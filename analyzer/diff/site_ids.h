@@ -4,17 +4,17 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "analyzer/base/indices.h"
 #include "analyzer/model/diff_report.h"
 #include "analyzer/model/report.h"
 
 namespace vramtrack {
 
 // Returns a site with only the fields from which its id is made. `segments`: it is one of a framework's segments.
-ReportSite NamedSite(uint32_t kind, bool segments, DeviceIndex device, std::vector<ReportFrame> frames);
+ReportSite NamedSite(uint32_t kind, bool segments, std::optional<uint32_t> device, std::vector<ReportFrame> frames);
 
 // The ids that a report about one of the runs gives to its sites. They depend on the sites of all processes; until
 // those are known, a key identifies a site. Thread-compatible.

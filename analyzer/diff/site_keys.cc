@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <set>
 #include <tuple>
 
@@ -34,7 +35,20 @@ bool IsStandardLibrary(std::string_view function) {
   return StartsWith(function, "std::") || StartsWith(function, "__gnu_cxx::") || StartsWith(function, "operator new");
 }
 
+constexpr double kAlike = 0.05;  // of a doubling: about 3.5 %
+
+// In doublings.
+double LogRatio(double a, double b) {
+  const double distance = std::fabs(std::log2((a + 1) / (b + 1)));
+  return distance < kAlike ? 0 : distance;
+}
+
 }  // namespace
+
+double ShapeDistance(const ProfileSite& a, const ProfileSite& b) {
+  return LogRatio(a.births_per_active_step, b.births_per_active_step) + LogRatio(a.bytes_per_birth, b.bytes_per_birth) +
+         LogRatio(a.lifetime_steps, b.lifetime_steps) / 2 + (a.recurring != b.recurring ? 1 : 0);
+}
 
 uint32_t NameTable::Number(const std::string& text) {
   const auto [found, is_new] = numbers_.try_emplace(text, static_cast<uint32_t>(texts_.size()));
@@ -60,7 +74,7 @@ CanonicalFrame Renamed(const CanonicalFrame& frame, const RenameMap& renames) {
 
 std::string WholeName(const CanonicalFrame& frame) { return absl::StrCat(frame.place, ": ", frame.name); }
 
-SiteKeys NamesOf(const DiffSite& site, const RenameMap& renames, NameTable* table) {
+SiteKeys NamesOf(const ProfileSite& site, const RenameMap& renames, NameTable* table) {
   SiteKeys names;
   std::vector<uint32_t> all;
   for (const CanonicalFrame& original : site.canonical) {
@@ -152,11 +166,11 @@ std::map<uint32_t, uint32_t> InferRenames(const std::vector<RenameCandidate>& ba
       return open == 0 ? 1 : sum / open;
     };
     const auto pairs = PairCheapest(olds.size(), nows.size(), 1e9, [&](size_t b, size_t n) {
-      return ShapeDistance(base[olds[b]].site->shape, next[nows[n]].site->shape) + 1 - likeness(b, n);
+      return ShapeDistance(*base[olds[b]].site, *next[nows[n]].site) + 1 - likeness(b, n);
     });
     for (const auto& [b, n] : pairs) {
       const RenameCandidate &old = base[olds[b]], &now = next[nows[n]];
-      const double distance = ShapeDistance(old.site->shape, now.site->shape);
+      const double distance = ShapeDistance(*old.site, *now.site);
       for (size_t i = 2; i < pattern.size(); ++i) {
         if (pattern[i] != kAnyName) continue;
         const std::pair<uint32_t, uint32_t> names = {old.names->whole[i - 2], now.names->whole[i - 2]};

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "analyzer/profile/diff_site.h"
+#include "analyzer/profile/step_profile.h"
 
 namespace vramtrack {
 
@@ -27,6 +27,10 @@ class NameTable {
   absl::flat_hash_map<std::string, uint32_t> numbers_;
   std::vector<std::string> texts_;
 };
+
+// Returns how differently two sites allocate: 0 if they are alike, 1 for twice as much of one figure. Differences of a
+// few per cent count as 0.
+double ShapeDistance(const ProfileSite& a, const ProfileSite& b);
 
 struct SiteKeys {
   std::vector<uint32_t> exact;   // one for each frame: place and function with its template arguments
@@ -44,14 +48,14 @@ CanonicalFrame Renamed(const CanonicalFrame& frame, const RenameMap& renames);
 // Returns "file:function", as in renames() and NameTable.
 std::string WholeName(const CanonicalFrame& frame);
 
-SiteKeys NamesOf(const DiffSite& site, const RenameMap& renames, NameTable* table);
+SiteKeys NamesOf(const ProfileSite& site, const RenameMap& renames, NameTable* table);
 
 // Detects functions that the new run has under another name: names that exist in one run only, at the same place of
 // stacks that are otherwise the same.
 
 // A site without a partner.
 struct RenameCandidate {
-  const DiffSite* site;
+  const ProfileSite* site;
   const SiteKeys* names;
 };
 

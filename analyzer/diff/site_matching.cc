@@ -27,8 +27,7 @@ namespace {
 class FrameWeights {
  public:
   // The stacks of both runs, as numbers of names below `names`.
-  FrameWeights(const std::vector<const std::vector<uint32_t>*>& base,
-               const std::vector<const std::vector<uint32_t>*>& next, size_t names);
+  FrameWeights(const std::vector<SiteKeys>& base, const std::vector<SiteKeys>& next, size_t names);
 
   // Inverse document frequency. A name that only one run has is no rarer than the others on average: that it is new is
   // what the edit did, not what the stack is about.
@@ -41,10 +40,10 @@ class FrameWeights {
   std::vector<double> weights_;
 };
 
-void CountStacks(const std::vector<const std::vector<uint32_t>*>& stacks, std::vector<uint32_t>* counts) {
+void CountStacks(const std::vector<SiteKeys>& stacks, std::vector<uint32_t>* counts) {
   std::vector<size_t> last(counts->size(), SIZE_MAX);
   for (size_t i = 0; i < stacks.size(); ++i) {
-    for (const uint32_t name : *stacks[i]) {
+    for (const uint32_t name : stacks[i].whole) {
       if (last[name] == i) continue;
       last[name] = i;
       ++(*counts)[name];
@@ -52,8 +51,7 @@ void CountStacks(const std::vector<const std::vector<uint32_t>*>& stacks, std::v
   }
 }
 
-FrameWeights::FrameWeights(const std::vector<const std::vector<uint32_t>*>& base,
-                           const std::vector<const std::vector<uint32_t>*>& next, size_t names)
+FrameWeights::FrameWeights(const std::vector<SiteKeys>& base, const std::vector<SiteKeys>& next, size_t names)
     : weights_(names) {
   std::vector<uint32_t> in_base(names), in_next(names);
   CountStacks(base, &in_base);
@@ -103,10 +101,10 @@ double Saturated(double distance) { return distance / (distance + 0.5); }
 
 class Matcher {
  public:
-  Matcher(const std::vector<DiffSite>& base, const std::vector<DiffSite>& next, const RenameMap& renames)
+  Matcher(const std::vector<ProfileSite>& base, const std::vector<ProfileSite>& next, const RenameMap& renames)
       : sides_{{{base, {}, {}}, {next, {}, {}}}}, renames_(renames) {
-    for (const DiffSite& site : base) sides_[0].names.push_back(NamesOf(site, renames_, &table_));
-    for (const DiffSite& site : next) sides_[1].names.push_back(NamesOf(site, {}, &table_));
+    for (const ProfileSite& site : base) sides_[0].names.push_back(NamesOf(site, renames_, &table_));
+    for (const ProfileSite& site : next) sides_[1].names.push_back(NamesOf(site, {}, &table_));
     for (Side& side : sides_) side.partner.assign(side.sites.size(), kNone);
   }
 
@@ -130,7 +128,7 @@ class Matcher {
 
  private:
   struct Side {
-    const std::vector<DiffSite>& sites;
+    const std::vector<ProfileSite>& sites;
     std::vector<SiteKeys> names;
     std::vector<size_t> partner;
   };
@@ -153,7 +151,7 @@ class Matcher {
     std::map<std::vector<uint32_t>, std::array<std::vector<size_t>, 2>> groups;
     for (const int which : {0, 1}) {
       for (const size_t i : Unmatched(which)) {
-        const DiffSite& site = sides_[which].sites[i];
+        const ProfileSite& site = sides_[which].sites[i];
         std::vector<uint32_t> key = {site.kind, site.device_ordinal};
         const std::vector<uint32_t>& names = sides_[which].names[i].*level;
         key.insert(key.end(), names.begin(), names.end());
@@ -164,10 +162,10 @@ class Matcher {
       if (members[0].empty() || members[1].empty()) continue;
       for (const int which : {0, 1}) SortByPlace(which, &members[static_cast<size_t>(which)]);
       const auto pairs = PairCheapest(members[0].size(), members[1].size(), 1e9, [&](size_t b, size_t n) {
-        const DiffSite &old = sides_[0].sites[members[0][b]], &now = sides_[1].sites[members[1][n]];
-        const double distance = Saturated(ShapeDistance(old.shape, now.shape));
+        const ProfileSite &old = sides_[0].sites[members[0][b]], &now = sides_[1].sites[members[1][n]];
+        const double distance = Saturated(ShapeDistance(old, now));
         // Where one of the calls is new or gone, their numbers say less than when they first allocated.
-        if (members[0].size() != members[1].size()) return distance + std::fabs(old.shape.phase - now.shape.phase) / 2;
+        if (members[0].size() != members[1].size()) return distance + std::fabs(old.phase - now.phase) / 2;
         return distance + (b == n ? 0 : kOtherPlace);
       });
       for (const auto& [b, n] : pairs) Pair(members[0][b], members[1][n]);
@@ -175,7 +173,7 @@ class Matcher {
   }
 
   void SortByPlace(int which, std::vector<size_t>* sites) const {
-    const std::vector<DiffSite>& all = sides_[which].sites;
+    const std::vector<ProfileSite>& all = sides_[which].sites;
     std::sort(sites->begin(), sites->end(),
               [&all](size_t a, size_t b) { return std::tie(all[a].position, a) < std::tie(all[b].position, b); });
   }
@@ -217,32 +215,28 @@ class Matcher {
   }
 
   std::vector<size_t> ToAlign(int which) const {
-    const std::vector<DiffSite>& all = sides_[which].sites;
+    const std::vector<ProfileSite>& all = sides_[which].sites;
     std::vector<size_t> left;
     for (const size_t i : Unmatched(which)) {
       if (!all[i].segments) left.push_back(i);
     }
     if (left.size() <= kMaxAligned) return left;
-    std::stable_sort(left.begin(), left.end(), [&all](size_t a, size_t b) {
-      return all[a].shape.births * all[a].shape.bytes_per_birth > all[b].shape.births * all[b].shape.bytes_per_birth;
-    });
+    std::stable_sort(left.begin(), left.end(), [&all](size_t a, size_t b) { return Volume(all[a]) > Volume(all[b]); });
     left.resize(kMaxAligned);
     return left;
   }
 
+  FrameWeights Weights() const { return FrameWeights(sides_[0].names, sides_[1].names, table_.size()); }
+
   void Align() {
     const std::vector<size_t> base = ToAlign(0), next = ToAlign(1);
     if (base.empty() || next.empty()) return;
-    std::array<std::vector<const std::vector<uint32_t>*>, 2> stacks;
-    for (const size_t which : {size_t{0}, size_t{1}}) {
-      for (const SiteKeys& names : sides_[which].names) stacks[which].push_back(&names.whole);
-    }
-    const FrameWeights weights(stacks[0], stacks[1], table_.size());
+    const FrameWeights weights = Weights();
     const auto pairs = PairCheapest(base.size(), next.size(), 1, [&](size_t b, size_t n) {
-      const DiffSite &old = sides_[0].sites[base[b]], &now = sides_[1].sites[next[n]];
+      const ProfileSite &old = sides_[0].sites[base[b]], &now = sides_[1].sites[next[n]];
       if (LevelOf(old.kind) != LevelOf(now.kind) || old.device_ordinal != now.device_ordinal) return 2.0;
       const double similarity = weights.Similarity(sides_[0].names[base[b]].whole, sides_[1].names[next[n]].whole);
-      const double distance = Saturated(ShapeDistance(old.shape, now.shape));
+      const double distance = Saturated(ShapeDistance(old, now));
       if (similarity < (distance == 0 && old.kind == now.kind ? kSimilarForAlike : kSimilar)) return 2.0;
       // By similarity, and how alike they allocate where that is about the same.
       return std::round((1 - similarity) * 20) / 20 + distance / 100;
@@ -257,19 +251,15 @@ class Matcher {
     const std::vector<size_t> left = ToAlign(parts);
     if (left.empty() || matches->empty()) return;
     const int other = 1 - parts;
-    std::array<std::vector<const std::vector<uint32_t>*>, 2> stacks;
-    for (const size_t which : {size_t{0}, size_t{1}}) {
-      for (const SiteKeys& names : sides_[which].names) stacks[which].push_back(&names.whole);
-    }
-    const FrameWeights weights(stacks[0], stacks[1], table_.size());
+    const FrameWeights weights = Weights();
     for (SiteMatch& match : *matches) {
       if ((match.*whole).size() != 1 || (match.*pieces).size() != 1) continue;
       const size_t one = (match.*whole)[0], piece = (match.*pieces)[0];
-      const DiffSite &all = sides_[other].sites[one], &rest = sides_[parts].sites[piece];
+      const ProfileSite &all = sides_[other].sites[one], &rest = sides_[parts].sites[piece];
       const double missing = Volume(all) - Volume(rest);
       if (missing <= kSameVolume * Volume(all)) continue;
       for (const size_t i : left) {
-        const DiffSite& site = sides_[parts].sites[i];
+        const ProfileSite& site = sides_[parts].sites[i];
         if (sides_[parts].partner[i] != kNone || site.kind != all.kind || site.device_ordinal != all.device_ordinal) {
           continue;
         }
@@ -284,7 +274,7 @@ class Matcher {
   }
 
   // Bytes allocated in a step that allocates.
-  static double Volume(const DiffSite& site) { return site.shape.births * site.shape.bytes_per_birth; }
+  static double Volume(const ProfileSite& site) { return site.births_per_active_step * site.bytes_per_birth; }
 
   std::array<Side, 2> sides_;
   RenameMap renames_, inferred_;
@@ -293,7 +283,7 @@ class Matcher {
 
 }  // namespace
 
-SiteMatching MatchSites(const std::vector<DiffSite>& base, const std::vector<DiffSite>& next,
+SiteMatching MatchSites(const std::vector<ProfileSite>& base, const std::vector<ProfileSite>& next,
                         const RenameMap& renames) {
   return Matcher(base, next, renames).Run();
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analyzer/diff/site_keys.h"
-#include "analyzer/profile/diff_site.h"
+#include "analyzer/profile/step_profile.h"
 
 namespace vramtrack {
 
@@ -24,7 +24,9 @@ struct SiteMatching {
   RenameMap inferred;              // names that must be renamed for these matches, as in WholeName
 };
 
-SiteMatching MatchSites(const std::vector<DiffSite>& base, const std::vector<DiffSite>& next, const RenameMap& renames);
+// ReadFrames() must have been called for both profiles.
+SiteMatching MatchSites(const std::vector<ProfileSite>& base, const std::vector<ProfileSite>& next,
+                        const RenameMap& renames);
 
 }  // namespace vramtrack
 

@@ -13,13 +13,12 @@ namespace {
 
 constexpr double kNearlyAllSteps = 0.9;
 
-uint64_t At(const WindowSums& sums, size_t i) { return i < sums.size() ? sums[i] : 0; }
-
 class BlockMaker {
  public:
-  BlockMaker(const StepProfile& profile, const StepWindow& window)
+  BlockMaker(const StepProfile& profile, const StepWindow& window, double rate_scale)
       : profile_(profile),
         window_(window),
+        rate_scale_(window.per_unit * rate_scale),
         totals_fit_(window.whole_run || profile.blocks),
         steps_in_block_(window.blocks) {
     for (size_t i = 0; i < profile_.windows(); ++i) {
@@ -32,101 +31,48 @@ class BlockMaker {
   }
 
   // `members`: of a match.
-  SiteSeries Series(const std::vector<size_t>& members) const {
-    SiteSeries series;
-    for (const auto& [to, from, per_unit] : {Column{&SiteSeries::live, &SiteWindows::live, false},
-                                             {&SiteSeries::at_peak, &SiteWindows::at_peak, false},
-                                             {&SiteSeries::own, &SiteWindows::own, false},
-                                             {&SiteSeries::bytes, &SiteWindows::born_bytes, true},
-                                             {&SiteSeries::births, &SiteWindows::births, true}}) {
-      std::vector<uint64_t> sums(window_.blocks);
-      for (const size_t site : members) {
-        const WindowSums& windows = profile_.sites[site].windows.*from;
-        for (size_t i = 0; i < windows.size() && i < block_of_.size(); ++i) {
-          if (block_of_[i] < window_.blocks) sums[block_of_[i]] += windows[i];
-        }
-      }
-      for (uint32_t i = 0; i < window_.blocks; ++i) {
-        (series.*to).push_back(static_cast<double>(sums[i]) / (steps_in_block_[i] / (per_unit ? window_.per_unit : 1)));
-      }
-    }
-    return series;
-  }
-
-  SiteTotals Totals(const std::vector<size_t>& members) const {
-    SiteTotals totals;
+  SiteEvidence Evidence(const std::vector<size_t>& members) const {
+    SiteEvidence evidence;
+    evidence.present = !members.empty();
+    evidence.series = Series(members);
     for (const size_t member : members) {
       const ProfileSite& site = profile_.sites[member];
-      totals.several_threads |= site.several_threads;
-      if (totals_fit_) {
-        totals.bytes_at_peak += site.bytes_at_peak;
-        totals.own_peak += site.own_peak;
-        totals.live_bytes += site.live_bytes;
-        totals.allocations += site.allocations;
-        totals.bytes_allocated += site.bytes_allocated;
-        continue;
-      }
-      if (const std::optional<size_t> highest = HighestWindow(site.device)) {
-        totals.bytes_at_peak += At(site.windows.at_high, *highest);
-      }
-      uint64_t own = 0, died = 0, born = 0;
-      for (size_t i = 0; i < counted_; ++i) {
-        own = std::max(own, At(site.windows.own_most, i));
-        born += At(site.windows.born_bytes, i);
-        died += At(site.windows.died_bytes, i);
-        totals.allocations += At(site.windows.births, i);
-      }
-      totals.own_peak += own;
-      totals.live_bytes += born - died;
-      totals.bytes_allocated += born;
+      AddTotals(site, &evidence);
+      evidence.sizes.Join(site.sizes);
+      evidence.judged &= !site.unjudged;
+      if (!site.rate) continue;
+      evidence.leak = true;
+      evidence.rate.rate += site.rate->bytes_per_step * rate_scale_;
+      evidence.rate.low += site.rate->low * rate_scale_;
+      evidence.rate.high += site.rate->high * rate_scale_;
+      evidence.objects_per_step += site.rate->objects_per_step * rate_scale_;
     }
-    return totals;
-  }
-
-  BlockSizes Sizes(const std::vector<size_t>& members) const {
-    std::vector<BlockSizes::Size> sizes;
-    bool many = false;
-    for (const size_t member : members) {
-      const ProfileSite& site = profile_.sites[member];
-      many |= site.many_sizes;
-      for (const ProfileBlockSize& size : site.sizes) {
-        const auto same = std::find_if(sizes.begin(), sizes.end(),
-                                       [&](const BlockSizes::Size& one) { return one.bytes == size.bytes; });
-        if (same == sizes.end()) {
-          sizes.push_back({size.bytes, size.count, size.exact});
-        } else {
-          same->count += size.count;
-          same->exact += size.exact;
-        }
-      }
-    }
-    return BlockSizes(std::move(sizes), many);
+    return evidence;
   }
 
   DeviceSeries Device(const ProfileDevice& device, const std::vector<std::vector<size_t>>& matches) const {
     DeviceSeries series;
-    const size_t bins =
-        std::min<size_t>(device.peak.size(), (window_.end + device.steps_in_bin - 1) / device.steps_in_bin);
     series.steps_per_value = static_cast<uint32_t>(device.steps_in_bin);
     series.peak.assign(window_.blocks, 0);
     series.fragmentation.assign(window_.blocks, 0);
     uint64_t concurrent = 0;
-    size_t highest = 0;
-    for (size_t bin = 0; bin < bins; ++bin) {
-      const auto step = static_cast<uint32_t>(bin * device.steps_in_bin);
-      series.step_peaks.push_back(At(device.peak_sum, bin));
-      if (At(device.floor, bin) != UINT64_MAX) series.floors.push_back(At(device.floor, bin));
-      if (At(device.highest, bin) > At(device.highest, highest)) highest = bin;
-      series.run_reserved_peak = std::max(series.run_reserved_peak, At(device.reserved_highest, bin));
-      if (step >= window_.begin) concurrent += At(device.concurrent, bin);
+    for (size_t i = 0; i < device.bins.size() && i * device.steps_in_bin < window_.end; ++i) {
+      const DeviceBin& bin = device.bins[i];
+      const auto step = static_cast<uint32_t>(i * device.steps_in_bin);
+      series.step_peaks.push_back(bin.peak_sum);
+      if (bin.floor != UINT64_MAX) series.floors.push_back(bin.floor);
+      if (i == 0 || bin.highest > series.run_peak) {
+        series.run_peak = bin.highest;
+        series.run_fragmentation = bin.at_highest;
+        series.peak_step = step;
+      }
+      series.run_reserved_peak = std::max(series.run_reserved_peak, bin.reserved_highest);
+      if (step >= window_.begin) concurrent += bin.concurrent;
       const uint32_t block = window_.BlockOf(step);
       if (block >= window_.blocks) continue;
-      series.peak[block] += static_cast<double>(At(device.peak, bin)) / steps_in_block_[block];
-      series.fragmentation[block] += static_cast<double>(At(device.fragmentation, bin)) / steps_in_block_[block];
+      series.peak[block] += static_cast<double>(bin.peak) / steps_in_block_[block];
+      series.fragmentation[block] += static_cast<double>(bin.fragmentation) / steps_in_block_[block];
     }
-    series.run_peak = At(device.highest, highest);
-    series.run_fragmentation = At(device.at_highest, highest);
-    series.peak_step = static_cast<uint32_t>(highest * device.steps_in_bin);
     if (totals_fit_) {
       series.run_peak = device.run_peak;
       series.run_reserved_peak = device.run_reserved_peak;
@@ -140,20 +86,53 @@ class BlockMaker {
 
   double StepSize() const {
     double sum = 0, marks = 0;
-    for (size_t i = 0; i < profile_.marks.size() && i < block_of_.size() && i < profile_.mark_sum.size(); ++i) {
+    for (size_t i = 0; i < profile_.window_steps.size(); ++i) {
       if (block_of_[i] >= window_.blocks) continue;
-      sum += profile_.mark_sum[i];
-      marks += static_cast<double>(profile_.marks[i]);
+      sum += profile_.window_steps[i].mark_sum;
+      marks += static_cast<double>(profile_.window_steps[i].marks);
     }
     return marks == 0 ? 0 : sum / marks * window_.per_unit;
   }
 
  private:
-  struct Column {
-    std::vector<double> SiteSeries::*to;
-    WindowSums SiteWindows::*from;
-    bool per_unit;
-  };
+  SiteSeries Series(const std::vector<size_t>& members) const {
+    std::vector<SiteWindow> sums(window_.blocks);
+    for (const size_t member : members) {
+      const std::vector<SiteWindow>& windows = profile_.sites[member].windows.sums;
+      for (size_t i = 0; i < windows.size(); ++i) {
+        if (block_of_[i] >= window_.blocks) continue;
+        SiteWindow& sum = sums[block_of_[i]];
+        sum.live += windows[i].live;
+        sum.at_peak += windows[i].at_peak;
+        sum.own += windows[i].own;
+        sum.born_bytes += windows[i].born_bytes;
+      }
+    }
+    SiteSeries series;
+    for (uint32_t i = 0; i < window_.blocks; ++i) {
+      const double steps = steps_in_block_[i];
+      series.live.push_back(static_cast<double>(sums[i].live) / steps);
+      series.at_peak.push_back(static_cast<double>(sums[i].at_peak) / steps);
+      series.own.push_back(static_cast<double>(sums[i].own) / steps);
+      series.bytes.push_back(static_cast<double>(sums[i].born_bytes) / (steps / window_.per_unit));
+    }
+    return series;
+  }
+
+  void AddTotals(const ProfileSite& site, SiteEvidence* to) const {
+    to->several_threads |= site.several_threads;
+    if (totals_fit_) {
+      to->bytes_at_peak += site.bytes_at_peak;
+      to->own_peak += site.own_peak;
+      return;
+    }
+    if (const std::optional<size_t> highest = HighestWindow(site.device)) {
+      to->bytes_at_peak += site.windows.At(*highest).at_high;
+    }
+    uint64_t own = 0;
+    for (size_t i = 0; i < counted_; ++i) own = std::max(own, site.windows.At(i).own_most);
+    to->own_peak += own;
+  }
 
   // Of the compared part, the window in which a device has most.
   std::optional<size_t> HighestWindow(const std::optional<uint32_t>& device) const {
@@ -161,10 +140,10 @@ class BlockMaker {
       if (one.index != device) continue;
       uint64_t most = 0;
       std::optional<size_t> window;
-      for (size_t bin = 0; bin < one.highest.size(); ++bin) {
+      for (size_t bin = 0; bin < one.bins.size(); ++bin) {
         const auto in = static_cast<size_t>(bin * one.steps_in_bin / profile_.steps_in_window);
-        if (in >= counted_ || (window && one.highest[bin] <= most)) continue;
-        most = one.highest[bin];
+        if (in >= counted_ || (window && one.bins[bin].highest <= most)) continue;
+        most = one.bins[bin].highest;
         window = in;
       }
       return window;
@@ -179,7 +158,7 @@ class BlockMaker {
         const ProfileSite& site = profile_.sites[member];
         if (site.device != device.index) continue;
         for (size_t i = 0; i < counted_; ++i) {
-          if (profile_.BeginOf(i) >= window_.begin) made += At(site.windows.made, i);
+          if (profile_.BeginOf(i) >= window_.begin) made += site.windows.At(i).made;
         }
       }
       if (made > 0 && static_cast<double>(made) >= kNearlyAllSteps * (window_.end - window_.begin)) {
@@ -191,6 +170,7 @@ class BlockMaker {
 
   const StepProfile& profile_;
   const StepWindow& window_;
+  const double rate_scale_;
   const bool totals_fit_;           // those of the profile are of the compared part
   std::vector<uint32_t> block_of_;  // of each window
   std::vector<double> steps_in_block_;
@@ -199,21 +179,14 @@ class BlockMaker {
 
 }  // namespace
 
-ProcessProfile BlocksOf(const StepProfile& profile, const std::vector<std::vector<size_t>>& members,
-                        const StepWindow& window) {
-  const BlockMaker maker(profile, window);
-  ProcessProfile blocks;
-  blocks.window = window;
-  for (const std::vector<size_t>& match : members) {
-    blocks.series.push_back(maker.Series(match));
-    blocks.totals.push_back(maker.Totals(match));
-    blocks.sizes.push_back(maker.Sizes(match));
-  }
-  for (const ProfileDevice& device : profile.devices) {
-    blocks.devices[device.index ? DeviceIndex(*device.index) : kHost] = maker.Device(device, members);
-  }
-  blocks.step_size = maker.StepSize();
-  return blocks;
+MeasuredRun Measured(const StepProfile& profile, const std::vector<std::vector<size_t>>& members,
+                     const StepWindow& window, double rate_scale) {
+  const BlockMaker maker(profile, window, rate_scale);
+  MeasuredRun run;
+  for (const std::vector<size_t>& match : members) run.sites.push_back(maker.Evidence(match));
+  for (const ProfileDevice& device : profile.devices) run.devices[device.index] = maker.Device(device, members);
+  run.step_size = maker.StepSize();
+  return run;
 }
 
 }  // namespace vramtrack

@@ -8,9 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
-#include "analyzer/base/indices.h"
+#include "analyzer/diff/significance.h"
 #include "analyzer/profile/block_sizes.h"
 #include "analyzer/profile/step_profile.h"
 
@@ -23,15 +24,20 @@ struct SiteSeries {
   // The most bytes that one thread holds in the step, regardless of other sites and threads.
   std::vector<double> own;
   std::vector<double> bytes;  // bytes allocated
-  std::vector<double> births;
 };
 
-struct SiteTotals {
+// One side of a match. All fields are zero if the site does not exist in that run.
+struct SiteEvidence {
+  bool present = false;
+  SiteSeries series;
   uint64_t bytes_at_peak = 0;    // bytes at the peak of the compared part of the run
   uint64_t own_peak = 0;         // the most bytes of one thread in that part
-  uint64_t live_bytes = 0;       // bytes at the end of that part
   bool several_threads = false;  // several threads held memory of the site at the same time
-  uint64_t allocations = 0, bytes_allocated = 0;
+  BlockSizes sizes;
+  RateInterval rate;            // rate of the bytes left behind
+  double objects_per_step = 0;  // objects left behind
+  bool leak = false;
+  bool judged = true;  // the steps were enough for a verdict
 };
 
 struct DeviceSeries {
@@ -52,22 +58,18 @@ struct DeviceSeries {
   static constexpr uint32_t kNoMaker = UINT32_MAX;
 };
 
-struct ProcessProfile {
-  StepWindow window;
-  // One entry for each match.
-  std::vector<SiteSeries> series;
-  std::vector<SiteTotals> totals;
-  std::vector<BlockSizes> sizes;
-  std::map<DeviceIndex, DeviceSeries> devices;
+struct MeasuredRun {
+  std::vector<SiteEvidence> sites;                          // one entry for each match
+  std::map<std::optional<uint32_t>, DeviceSeries> devices;  // none: the host
   // The mean size of the compared steps (tokens, samples), by their marks, for steps that count as one; 0 if the marks
   // have no size.
   double step_size = 0;
 };
 
 // Groups the windows of steps into blocks. `members` are, for each match, indices of the profile's sites. The bounds of
-// `window` and of its blocks are bounds of windows in the profile.
-ProcessProfile BlocksOf(const StepProfile& profile, const std::vector<std::vector<size_t>>& members,
-                        const StepWindow& window);
+// `window` and of its blocks are bounds of windows in the profile. `rate_scale`: see ComparedProcess.
+MeasuredRun Measured(const StepProfile& profile, const std::vector<std::vector<size_t>>& members,
+                     const StepWindow& window, double rate_scale);
 
 }  // namespace vramtrack
 

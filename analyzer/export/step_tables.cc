@@ -143,19 +143,19 @@ void AddSteps(ExportedProcess* process, TableWriter* table) {
   process->Replay({&rows});
 }
 
-uint64_t At(const WindowSums& sums, size_t window) { return sums.empty() ? 0 : sums[window]; }
-
 // What a site did in some steps that follow each other.
 struct WindowRow {
   const StepProfile& profile = kNone<StepProfile>;
   const ProfileSite& site = kNone<ProfileSite>;
   std::string id;
   Level level = Level::kDriver;
-  WindowSums live_objects, live_bytes;  // when each window ends
   size_t window = 0;
+  uint64_t live_objects = 0, live_bytes = 0;  // when it ends
 
   void Put(TableRows* columns) const {
     TableRows& column = *columns;
+    const WindowSteps steps = window < profile.window_steps.size() ? profile.window_steps[window] : WindowSteps();
+    const SiteWindow sums = site.windows.At(window);
     column("site", id);
     column("level", level);
     column("kind", std::string_view(KindName(site.kind)));
@@ -163,20 +163,16 @@ struct WindowRow {
     column("category", OrNull(site.category));
     column("verdict", site.verdict);
     column("window", window);
-    column("first_step", At(profile.first_steps, window));
-    column("last_step", At(profile.last_steps, window));
-    column("births", At(site.windows.births, window));
-    column("born_bytes", At(site.windows.born_bytes, window));
-    column("deaths", At(site.windows.deaths, window));
-    column("died_bytes", At(site.windows.died_bytes, window));
-    column("survivors", At(site.windows.survivors, window));
-    column("survivor_bytes", At(site.windows.survivor_bytes, window));
-    column("live_objects", At(live_objects, window));
-    column("live_bytes", At(live_bytes, window));
-  }
-  // A site that has nothing and does nothing has no row.
-  bool IsEmpty() const {
-    return At(site.windows.births, window) + At(site.windows.deaths, window) + At(live_objects, window) == 0;
+    column("first_step", steps.first);
+    column("last_step", steps.last);
+    column("births", sums.births);
+    column("born_bytes", sums.born_bytes);
+    column("deaths", sums.deaths);
+    column("died_bytes", sums.died_bytes);
+    column("survivors", sums.survivors);
+    column("survivor_bytes", sums.survivor_bytes);
+    column("live_objects", live_objects);
+    column("live_bytes", live_bytes);
   }
 };
 
@@ -193,14 +189,13 @@ void AddProfile(const StepProfile& profile, const std::vector<ReportSite>& repor
   SiteIds ids(reported);
   for (const ProfileSite& site : profile.sites) {
     const ReportSite outline = Outline(site);
-    WindowRow row = {profile,
-                     site,
-                     ids.IdOf(outline),
-                     outline.level,
-                     ObjectsAtEnds(profile, site.windows),
-                     LiveAtEnds(profile, site.windows)};
-    for (; row.window < profile.windows(); ++row.window) {
-      if (!row.IsEmpty()) table->Add(row);
+    WindowRow row = {profile, site, ids.IdOf(outline), outline.level};
+    for (; row.window < site.windows.sums.size(); ++row.window) {
+      const SiteWindow& sums = site.windows.sums[row.window];
+      row.live_objects += sums.births - sums.deaths;
+      row.live_bytes += sums.born_bytes - sums.died_bytes;
+      // A site that has nothing and does nothing has no row.
+      if (sums.births + sums.deaths + row.live_objects > 0) table->Add(row);
     }
   }
 }

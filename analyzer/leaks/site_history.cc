@@ -11,12 +11,28 @@ namespace {
 constexpr size_t kMaxDeathBins = 4096;
 
 size_t LifetimeBin(uint32_t lifetime_steps) {
-  size_t bin = 0;
-  while (lifetime_steps > 0) {
-    ++bin;
-    lifetime_steps >>= 1;
+  return lifetime_steps == 0 ? 0 : static_cast<size_t>(32 - __builtin_clz(lifetime_steps));
+}
+
+// Adds the deaths of a step that is not before the last bin.
+void AddDeaths(const Deaths& deaths, uint32_t bin_steps, std::vector<Deaths>* bins) {
+  const Step begin = deaths.step - deaths.step % bin_steps;
+  if (bins->empty() || bins->back().step != begin) {
+    bins->push_back(deaths);
+    bins->back().step = begin;
+    return;
   }
-  return bin;
+  Deaths& bin = bins->back();
+  bin.objects += deaths.objects;
+  bin.bytes += deaths.bytes;
+  bin.longest = std::max(bin.longest, deaths.longest);
+}
+
+// Sums up the entries of one bin; they are in order of their steps.
+void JoinBins(uint32_t bin_steps, std::vector<Deaths>* deaths) {
+  const std::vector<Deaths> fine = std::move(*deaths);
+  deaths->clear();
+  for (const Deaths& one : fine) AddDeaths(one, bin_steps, deaths);
 }
 
 }  // namespace
@@ -143,36 +159,9 @@ void SiteHistoryBuilder::SettleDeaths() {
   if (outlived.objects > 0) RecordDeaths(outlived);
 }
 
-namespace {
-
-// Sums up the entries of one bin; they are in order of their steps.
-void JoinBins(uint32_t bin_steps, std::vector<Deaths>* deaths) {
-  size_t kept = 0;
-  for (Deaths fine : *deaths) {
-    fine.step -= fine.step % bin_steps;
-    if (kept == 0 || (*deaths)[kept - 1].step != fine.step) {
-      (*deaths)[kept++] = fine;
-      continue;
-    }
-    Deaths& bin = (*deaths)[kept - 1];
-    bin.objects += fine.objects;
-    bin.bytes += fine.bytes;
-    bin.longest = std::max(bin.longest, fine.longest);
-  }
-  deaths->resize(kept);
-}
-
-}  // namespace
-
 void SiteHistoryBuilder::RecordDeaths(Deaths outlived) {
   std::vector<Deaths>& deaths = settled_.deaths;
-  deaths.push_back(outlived);
-  if (settled_.death_bin_steps > 1 && deaths.size() > 1) {
-    std::vector<Deaths> latest(deaths.end() - 2, deaths.end());
-    JoinBins(settled_.death_bin_steps, &latest);
-    deaths.resize(deaths.size() - 2);
-    deaths.insert(deaths.end(), latest.begin(), latest.end());
-  }
+  AddDeaths(outlived, settled_.death_bin_steps, &deaths);
   if (deaths.size() <= kMaxDeathBins) return;
   settled_.death_bin_steps *= 2;
   JoinBins(settled_.death_bin_steps, &deaths);

@@ -10,6 +10,32 @@ namespace {
 
 // kSmallSize of CUDACachingAllocator.cpp: blocks above are cut only if more than this is left of them.
 constexpr uint64_t kMostLeftOver = 1 << 20;
+constexpr size_t kMostSizes = 64;
+
+ProfileBlockSize* Find(uint64_t bytes, std::vector<ProfileBlockSize>* sizes) {
+  for (ProfileBlockSize& size : *sizes) {
+    if (size.bytes == bytes) return &size;
+  }
+  return nullptr;
+}
+
+double ShareAskedFor(const BlockSizes& of, const BlockSizes& other) {
+  double got = 0, asked = 0;
+  for (const ProfileBlockSize& size : of.sizes) {
+    uint64_t least = size.bytes, least_exact = size.bytes;
+    for (const BlockSizes* known : {&of, &other}) {
+      for (const ProfileBlockSize& one : known->sizes) {
+        if (one.bytes >= size.bytes || one.bytes + kMostLeftOver < size.bytes) continue;
+        least = std::min(least, one.bytes);
+        if (one.exact > 0) least_exact = std::min(least_exact, one.bytes);
+      }
+    }
+    const double count = static_cast<double>(size.count);
+    got += count * static_cast<double>(size.bytes);
+    asked += count * static_cast<double>(size.exact > 0 ? size.bytes : least_exact < size.bytes ? least_exact : least);
+  }
+  return got == 0 ? 1 : asked / got;
+}
 
 }  // namespace
 
@@ -27,38 +53,33 @@ void BlockNeighbours::Free(const LiveAllocation& allocation, uint32_t kind) {
 }
 
 void BlockSizes::Add(uint64_t bytes, bool exact) {
-  if (many_) return;
-  auto size = std::find_if(sizes_.begin(), sizes_.end(), [bytes](const Size& one) { return one.bytes == bytes; });
-  if (size == sizes_.end()) {
-    many_ = sizes_.size() == kMostSizes;
-    if (many_) return;
-    size = sizes_.insert(size, {bytes, 0, 0});
+  if (many) return;
+  ProfileBlockSize* size = Find(bytes, &sizes);
+  if (size == nullptr) {
+    many = sizes.size() == kMostSizes;
+    if (many) return sizes.clear();
+    sizes.push_back({bytes, 0, 0});
+    size = &sizes.back();
   }
   ++size->count;
   size->exact += exact;
 }
 
-double BlockSizes::AskedFor(const BlockSizes& other) const {
-  double got = 0, asked = 0;
-  for (const Size& size : sizes_) {
-    uint64_t least = size.bytes, least_exact = size.bytes;
-    for (const BlockSizes* sizes : {this, &other}) {
-      for (const Size& one : sizes->sizes_) {
-        if (one.bytes >= size.bytes || one.bytes + kMostLeftOver < size.bytes) continue;
-        least = std::min(least, one.bytes);
-        if (one.exact > 0) least_exact = std::min(least_exact, one.bytes);
-      }
+void BlockSizes::Join(const BlockSizes& other) {
+  many |= other.many;
+  for (const ProfileBlockSize& one : other.sizes) {
+    if (ProfileBlockSize* same = Find(one.bytes, &sizes)) {
+      same->count += one.count;
+      same->exact += one.exact;
+    } else {
+      sizes.push_back(one);
     }
-    const double count = static_cast<double>(size.count);
-    got += count * static_cast<double>(size.bytes);
-    asked += count * static_cast<double>(size.exact > 0 ? size.bytes : least_exact < size.bytes ? least_exact : least);
   }
-  return got == 0 ? 1 : asked / got;
 }
 
 std::pair<double, double> BlockSizes::AskedFor(const BlockSizes& base, const BlockSizes& next) {
-  if (base.many_ || next.many_) return {1, 1};
-  return {base.AskedFor(next), next.AskedFor(base)};
+  if (base.many || next.many) return {1, 1};
+  return {ShareAskedFor(base, next), ShareAskedFor(next, base)};
 }
 
 }  // namespace vramtrack

@@ -32,33 +32,24 @@ class BlockNeighbours {
   absl::flat_hash_set<uint64_t> ends_;   // addresses where the driver's allocations end
 };
 
-// The sizes of the large blocks of a site.
-class BlockSizes {
- public:
-  struct Size {
-    uint64_t bytes, count, exact;
-  };
+// Blocks of a site that have the same size.
+struct ProfileBlockSize {
+  uint64_t bytes = 0, count = 0;
+  uint64_t exact = 0;  // how many of them were requested in that size, as far as is known
+};
 
-  BlockSizes() = default;
-  // Takes what sizes() and many() of another object returned.
-  BlockSizes(std::vector<Size> sizes, bool many) : sizes_(std::move(sizes)), many_(many) {}
+// The sizes of the large blocks of a site. Plain data.
+struct BlockSizes {
+  std::vector<ProfileBlockSize> sizes;
+  bool many = false;  // there were too many sizes to keep; there are none then
 
   void Add(uint64_t bytes, bool exact);
-
-  const std::vector<Size>& sizes() const { return sizes_; }
-  bool many() const { return many_; }  // there were too many sizes to keep
+  // Adds those of another site of the same run; their number has no limit then.
+  void Join(const BlockSizes& other);
 
   // Returns for each of two sites the bytes that its blocks would have had if each had got the requested size, as far
   // as that is known, as a share of the bytes they had. Both are 1 if there are too many sizes.
   static std::pair<double, double> AskedFor(const BlockSizes& base, const BlockSizes& next);
-
- private:
-  static constexpr size_t kMostSizes = 64;
-
-  double AskedFor(const BlockSizes& other) const;
-
-  std::vector<Size> sizes_;
-  bool many_ = false;
 };
 
 }  // namespace vramtrack

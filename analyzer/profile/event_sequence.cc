@@ -38,18 +38,12 @@ std::pair<uint64_t, uint64_t> EventSequence::PartsWithin(const EventSequence& a,
 void EventDigest::Add(const ReplayAllocation& event, bool born) {
   const LiveAllocation& allocation = event.allocation;
   const uint32_t number = row_of_site_[allocation.site];
-  sequence_.Add(WordOf(number, allocation.bytes, born));
+  const uint64_t word = WordOf(number, allocation.bytes, born), at = sequence_.count();
+  if (at >= begin_ && at < end_) kept_.push_back({word, allocation.site});
+  sequence_.Add(word);
   RowEvents& row = rows_[number];
   ++row.count;
   row.sum += WordOf(0, allocation.bytes, born) * 0xbf58476d1ce4e5b9;
-}
-
-void SequencePart::Add(const ReplayAllocation& event, bool born) {
-  const LiveAllocation& allocation = event.allocation;
-  if (at_ >= begin_ && at_ < end_) {
-    events_.push_back({WordOf(rows_.of_site[allocation.site], allocation.bytes, born), allocation.site});
-  }
-  ++at_;
 }
 
 }  // namespace vramtrack

@@ -12,7 +12,7 @@
 
 #include "analyzer/base/indices.h"
 #include "analyzer/ledger/replay_observer.h"
-#include "analyzer/profile/diff_site.h"
+#include "analyzer/profile/step_meter.h"
 
 namespace vramtrack {
 
@@ -47,6 +47,11 @@ class EventSequence {
   std::vector<uint64_t> samples_;  // hashes after stride_, 2 * stride_, ... events
 };
 
+struct SequenceEvent {
+  uint64_t word = 0;  // hash of the operation, the row and the size
+  SiteIndex site;     // site of the ledger
+};
+
 // Hashes a run's allocations and frees: all of them in order, by the numbers of their rows, and those of each row
 // regardless of order. Two runs are comparable if both number the same rows alike: because the rows were matched, or
 // because both number sites in the order in which they first allocate. Thread-compatible.
@@ -56,13 +61,16 @@ class EventDigest : public ReplayObserver {
     uint64_t count = 0, sum = 0;
   };
 
-  explicit EventDigest(SiteRows rows) : row_of_site_(std::move(rows.of_site)), rows_(size_t{rows.count} + 1) {}
+  // Keeps events [begin, end).
+  explicit EventDigest(SiteRows rows, uint64_t begin = 0, uint64_t end = 0)
+      : row_of_site_(std::move(rows.of_site)), rows_(size_t{rows.count} + 1), begin_(begin), end_(end) {}
 
   void OnAllocate(const ReplayAllocation& allocated) override { Add(allocated, true); }
   void OnFree(const ReplayAllocation& freed) override { Add(freed, false); }
 
   const EventSequence& sequence() const { return sequence_; }
   const RowEvents& row(uint32_t number) const { return rows_[number]; }
+  const std::vector<SequenceEvent>& kept() const { return kept_; }
 
  private:
   void Add(const ReplayAllocation& event, bool born);
@@ -70,30 +78,8 @@ class EventDigest : public ReplayObserver {
   const IndexedVector<SiteIndex, uint32_t> row_of_site_;
   EventSequence sequence_;
   std::vector<RowEvents> rows_;
-};
-
-struct SequenceEvent {
-  uint64_t word = 0;  // hash of the operation, the row and the size
-  SiteIndex site;     // site of the ledger
-};
-
-// Keeps events [begin, end) of the sequence that EventDigest sees with the same rows.
-class SequencePart : public ReplayObserver {
- public:
-  SequencePart(const SiteRows& rows, uint64_t begin, uint64_t end) : rows_(rows), begin_(begin), end_(end) {}
-
-  void OnAllocate(const ReplayAllocation& allocated) override { Add(allocated, true); }
-  void OnFree(const ReplayAllocation& freed) override { Add(freed, false); }
-
-  const std::vector<SequenceEvent>& events() const { return events_; }
-
- private:
-  void Add(const ReplayAllocation& event, bool born);
-
-  const SiteRows& rows_;
   const uint64_t begin_, end_;
-  uint64_t at_ = 0;
-  std::vector<SequenceEvent> events_;
+  std::vector<SequenceEvent> kept_;
 };
 
 }  // namespace vramtrack

@@ -3,18 +3,16 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
-#include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/profile/canonical_frame.h"
+#include "analyzer/findings/leaks/leak_groups.h"
 
 namespace vramtrack {
 namespace {
 
+constexpr double kRecurringShare = 0.1;  // of the steps
 constexpr uint64_t kBinsToMake = 2048;
 
 // The smallest power of two of which so many are enough.
@@ -24,15 +22,97 @@ uint64_t WidthFor(uint64_t steps, uint64_t most) {
   return width;
 }
 
-}  // namespace
+std::string SameToReader(const SiteKey& key, const std::vector<ReportFrame>& frames) {
+  std::string text = absl::StrCat(key.kind, "|", key.device.value());
+  for (const ReportFrame& frame : frames) {
+    absl::StrAppend(&text, "|", frame.function, "|", frame.file, "|", frame.line);
+    if (frame.line == 0) absl::StrAppend(&text, "|", frame.module, "|", frame.offset);
+  }
+  return text;
+}
 
-uint64_t HashOfSites(const std::vector<DiffSite>& sites) {
+std::vector<SiteIndex> ChosenSites(const Sites& sites) {
+  std::vector<SiteIndex> chosen;
+  for (const SiteIndex site : sites.indices()) chosen.push_back(site);
+  if (chosen.size() <= kMaxProfileSites) return chosen;
+  std::stable_sort(chosen.begin(), chosen.end(),
+                   [&](SiteIndex a, SiteIndex b) { return sites[a].bytes_allocated > sites[b].bytes_allocated; });
+  chosen.resize(kMaxProfileSites);
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
+}
+
+void AddVerdict(const SiteVerdict& verdict, ProfileSite* site) {
+  site->unjudged |= verdict.verdict == Verdict::kInsufficientEvidence;
+  const bool is_first = site->verdict.empty();
+  if (!IsLeak(verdict.verdict)) {
+    if (is_first) site->verdict = NameOf(verdict.verdict);
+    return;
+  }
+  if (!site->rate) {
+    site->verdict = NameOf(verdict.verdict);
+    site->rate.emplace();
+  }
+  site->rate->bytes_per_step += verdict.rate_bytes_per_step;
+  site->rate->low += verdict.rate_ci_low;
+  site->rate->high += verdict.rate_ci_high;
+  site->rate->objects_per_step += verdict.rate_objects_per_step;
+}
+
+// How the site allocates, and its verdict.
+void DescribeSite(const ProcessAnalysis& analysis, ProfileSite* site) {
+  const Ledger& ledger = analysis.ledger();
+  uint64_t births = 0, complete_births = 0, active_steps = 0;
+  for (const SiteIndex index : site->sites) {
+    const Site& known = ledger.sites()[index];
+    const SiteHistory history = analysis.histories().history(index);
+    births += known.allocations;
+    complete_births += history.born_objects;
+    active_steps = std::max<uint64_t>(active_steps, history.birth_steps);
+    site->lifetime_steps = std::max<double>(site->lifetime_steps, history.max_completed_lifetime_steps);
+    site->bytes_allocated += known.bytes_allocated;
+    site->segments |= IsSegmentSite(known);
+    AddVerdict(analysis.verdicts()[index], site);
+  }
+  const uint32_t steps = ledger.steps().step();
+  site->births_per_active_step = static_cast<double>(births) / static_cast<double>(std::max<uint64_t>(active_steps, 1));
+  site->bytes_per_birth = births == 0 ? 0 : static_cast<double>(site->bytes_allocated) / static_cast<double>(births);
+  site->phase = static_cast<double>(site->sites[0].value()) / static_cast<double>(ledger.sites().size());
+  site->births_per_step = static_cast<double>(complete_births) / std::max(1u, steps);
+  site->recurring = steps > 0 && static_cast<double>(active_steps) > kRecurringShare * steps;
+}
+
+// Finds the leaks and their sites.
+void AddLeaks(ProcessAnalysis* analysis, StepProfile* profile) {
+  std::map<size_t, uint64_t> leak_of_group, led_by;  // by index into ProcessAnalysis::groups()
+  for (const LeakGroup& group : FindLeaks(analysis)) {
+    const uint64_t leak = profile->leaks.size();
+    leak_of_group[group.leader] = led_by[group.leader] = leak;
+    for (const size_t part : group.parts) leak_of_group[part] = leak;
+    profile->leaks.push_back({{}, group.call_frame});
+  }
+  for (size_t i = 0; i < profile->sites.size(); ++i) {
+    ProfileSite& site = profile->sites[i];
+    for (const SiteIndex index : site.sites) {
+      const size_t group = analysis->GroupOf(index);
+      if (const auto led = led_by.find(group); led != led_by.end()) {
+        std::vector<uint64_t>& leading = profile->leaks[led->second].leading;
+        if (leading.empty() || leading.back() != i) leading.push_back(i);
+      }
+      if (site.leak || !IsLeak(analysis->verdicts()[index].verdict)) continue;
+      if (const auto leak = leak_of_group.find(group); leak != leak_of_group.end()) site.leak = leak->second;
+    }
+  }
+}
+
+// A hash of all sites in their order. Processes with the same hash number their events alike.
+uint64_t HashOfSites(const std::vector<ProfileSite>& sites) {
   uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
   const auto add = [&hash](const std::string& text) {
     for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
   };
-  for (const DiffSite& site : sites) {
-    add(absl::StrCat(site.kind, "|", site.device.value()));
+  for (const ProfileSite& site : sites) {
+    add(absl::StrCat(site.kind, "|", site.device.value_or(kHost.value())));
     for (const ReportFrame& frame : site.frames) {
       add(absl::StrCat("|", frame.function, "|", frame.file, "|", frame.line, "|", frame.module, "|", frame.offset));
     }
@@ -41,130 +121,121 @@ uint64_t HashOfSites(const std::vector<DiffSite>& sites) {
   return hash;
 }
 
-ProfileMaker::ProfileMaker(ProcessAnalysis* analysis) : analysis_(*analysis), sites_(CollectSites(analysis)) {
-  const RunShape& run = analysis_.run();
-  profile_.steps = run.steps;
-  profile_.warmup_end = run.warmup_end;
-  profile_.steps_in_window = WidthFor(profile_.steps, StepProfile::kMostWindows);
-  for (size_t i = 0; i < profile_.windows(); ++i) {
-    profile_.first_steps.push_back(run.NumberOf(static_cast<Step>(profile_.BeginOf(i))));
-    profile_.last_steps.push_back(run.NumberOf(static_cast<Step>(profile_.EndOf(i) - 1)));
+}  // namespace
+
+StepProfile DescribeRun(ProcessAnalysis* analysis) {
+  const Sites& sites = analysis->ledger().sites();
+  const RunShape& run = analysis->run();
+  StepProfile profile;
+  profile.steps = run.steps;
+  profile.warmup_end = run.warmup_end;
+  if (analysis->plan().has_windows()) profile.window_bytes = analysis->plan().window_bytes;
+  profile.roots = RootsOf(analysis->trace().definitions().process);
+  const std::vector<SiteIndex> chosen = ChosenSites(sites);
+  profile.other_sites = sites.size() - chosen.size();
+  std::map<std::string, size_t> by_key;
+  for (const SiteIndex index : chosen) {
+    const SiteKey& key = sites[index].key;
+    std::vector<ReportFrame> frames = analysis->symbolizer().Frames(key.stack);
+    const auto [found, is_new] = by_key.try_emplace(SameToReader(key, frames), profile.sites.size());
+    if (is_new) {
+      ProfileSite site;
+      site.kind = key.kind;
+      site.device = NumberOf(key.device);
+      site.number = static_cast<uint32_t>(profile.sites.size());
+      site.frames = std::move(frames);
+      profile.sites.push_back(std::move(site));
+    }
+    profile.sites[found->second].sites.push_back(index);
   }
-  if (analysis_.plan().has_windows()) profile_.window_bytes = analysis_.plan().window_bytes;
-  const CodeRoots roots = RootsOf(analysis_.trace().definitions().process);
-  profile_.executable = roots.executable;
-  profile_.working_directory = roots.working_directory;
-  profile_.script_directory = roots.script_directory;
-  profile_.sites_hash = HashOfSites(sites_);
-  Choose();
+  for (ProfileSite& site : profile.sites) DescribeSite(*analysis, &site);
+  return profile;
 }
 
-void ProfileMaker::Choose() {
-  kept_.resize(sites_.size());
-  for (size_t i = 0; i < kept_.size(); ++i) kept_[i] = i;
-  if (kept_.size() <= StepProfile::kMostSites) return;
-  std::sort(kept_.begin(), kept_.end(), [this](size_t a, size_t b) {
-    const auto key = [this](size_t i) { return std::make_tuple(!sites_[i].leaks, ~sites_[i].bytes_allocated, i); };
-    return key(a) < key(b);
-  });
-  profile_.other_sites = kept_.size() - StepProfile::kMostSites;
-  kept_.resize(StepProfile::kMostSites);
-  std::sort(kept_.begin(), kept_.end());
+SiteRows RowsOf(const StepProfile& profile, const std::vector<std::vector<size_t>>* members, size_t ledger_sites) {
+  SiteRows rows;
+  rows.count = static_cast<uint32_t>(members == nullptr ? profile.sites.size() : members->size());
+  rows.of_site.assign(ledger_sites, rows.count);
+  const auto add = [&](size_t site, uint32_t row) {
+    for (const SiteIndex index : profile.sites[site].sites) rows.of_site[index] = row;
+  };
+  for (uint32_t row = 0; row < rows.count; ++row) {
+    if (members == nullptr) add(row, row);
+    if (members == nullptr) continue;
+    for (const size_t member : (*members)[row]) add(member, row);
+  }
+  return rows;
+}
+
+ProfileMaker::ProfileMaker(ProcessAnalysis* analysis, StepProfile* profile)
+    : ProfileMaker(analysis, nullptr, WidthFor(profile->steps, kBinsToMake), profile) {
+  profile_.steps_in_window = WidthFor(profile_.steps, StepProfile::kMostWindows);
+  const RunShape& run = analysis_.run();
+  for (size_t i = 0; i < profile_.windows(); ++i) {
+    WindowSteps steps;
+    steps.first = run.NumberOf(static_cast<Step>(profile_.BeginOf(i)));
+    steps.last = run.NumberOf(static_cast<Step>(profile_.EndOf(i) - 1));
+    profile_.window_steps.push_back(steps);
+  }
+  KeepSites(StepProfile::kMostSites, &profile_);
+}
+
+ProfileMaker::ProfileMaker(ProcessAnalysis* analysis, const std::vector<std::vector<size_t>>* matches,
+                           uint64_t steps_in_bin, StepProfile* profile)
+    : analysis_(*analysis),
+      profile_(*profile),
+      steps_in_bin_(steps_in_bin),
+      numbered_by_site_(matches == nullptr),
+      digest_(RowsOf(*profile, matches, analysis->ledger().sites().size())) {
+  if (numbered_by_site_) profile_.sites_hash = HashOfSites(profile_.sites);
 }
 
 void ProfileMaker::Prepare(Replay* detail) {
-  StepWindow all;
-  all.end = static_cast<uint32_t>(profile_.steps);
-  all.blocks = static_cast<uint32_t>(profile_.windows());
-  all.block_steps = static_cast<uint32_t>(profile_.steps_in_window);
-  std::vector<std::vector<size_t>> kept;
-  for (const size_t site : kept_) kept.push_back({site});
-  const size_t count = analysis_.ledger().sites().size();
-  meter_.emplace(RowsOf(sites_, kept, count), all, analysis_.trace().framework_devices() != 0,
-                 StepMeter::Windows::kAll);
-  digest_.emplace(RowsOf(sites_, Singles(sites_.size()), count));
-  detail->observers.insert(detail->observers.end(), {&*meter_, &*digest_});
+  StepWindow window;
+  window.end = static_cast<uint32_t>(profile_.steps);
+  window.blocks = static_cast<uint32_t>(profile_.windows());
+  window.block_steps = static_cast<uint32_t>(profile_.steps_in_window);
+  meter_.emplace(RowsOf(profile_, nullptr, analysis_.ledger().sites().size()), profile_.blocks.value_or(window),
+                 analysis_.trace().framework_devices() != 0);
+  detail->observers.insert(detail->observers.end(), {&*meter_, &digest_});
 }
 
 void ProfileMaker::Describe(const Replay& /*replay*/, ProcessFindings* /*findings*/) {
-  meter_->Take(WidthFor(profile_.steps, kBinsToMake), &profile_);
-  profile_.ordered = analysis_.trace().past() == nullptr;
-  profile_.events = digest_->sequence().count();
-  profile_.event_hash = digest_->sequence().hash();
-  const LeakSites leaks = FindLeakSites(&analysis_, sites_);
-  for (size_t i = 0; i < kept_.size(); ++i) {
-    ProfileSite& site = profile_.sites[i];
-    DescribeSite(kept_[i], &site);
-    if (const auto leak = leaks.leak_of_site[kept_[i]]) site.leak = *leak;
-    AddSurvivors(sites_[kept_[i]], &site.windows);
-  }
-  AddLeaks(leaks);
+  meter_->Take(steps_in_bin_, &profile_);
   meter_.reset();
+  profile_.ordered = analysis_.trace().past() == nullptr;
+  profile_.events = digest_.sequence().count();
+  profile_.event_hash = digest_.sequence().hash();
+  AddLeaks(&analysis_, &profile_);
+  for (ProfileSite& site : profile_.sites) {
+    if (numbered_by_site_) {
+      site.events = digest_.row(site.number).count;
+      site.event_sum = digest_.row(site.number).sum;
+    }
+    if (!profile_.blocks) AddRun(&site);
+  }
 }
 
-void ProfileMaker::DescribeSite(size_t number, ProfileSite* to) {
-  const DiffSite& known = sites_[number];
-  ProfileSite& site = *to;
-  site.kind = known.kind;
-  site.device = NumberOf(known.device);
-  site.number = static_cast<uint32_t>(number);
-  site.category = analysis_.Category(known.sites[0]);
-  const SiteVerdicts& verdicts = analysis_.verdicts();
-  const auto leaking = std::find_if(known.sites.begin(), known.sites.end(),
-                                    [&](SiteIndex one) { return IsLeak(verdicts[one].verdict); });
-  site.verdict = NameOf(verdicts[leaking == known.sites.end() ? known.sites[0] : *leaking].verdict);
-  site.unjudged = known.unjudged;
-  site.segments = known.segments;
-  site.frames = known.frames;
-  site.births_per_active_step = known.shape.births;
-  site.bytes_per_birth = known.shape.bytes_per_birth;
-  site.lifetime_steps = known.shape.lifetime_steps;
-  site.phase = known.shape.phase;
-  site.recurring = known.shape.recurring;
-  site.births_per_step = known.births_per_step;
-  if (known.leaks) site.rate = ProfileRate{known.left.bytes, known.left.low, known.left.high, known.left.objects};
-  // Of short-lived objects of the past of a trace of bounded size only the ledger knows.
-  site.bytes_allocated = known.bytes_allocated;
-  site.events = digest_->row(site.number).count;
-  site.event_sum = digest_->row(site.number).sum;
-}
-
-void ProfileMaker::AddSurvivors(const DiffSite& site, SiteWindows* windows) const {
-  windows->survivors.resize(profile_.windows());
-  windows->survivor_bytes.resize(profile_.windows());
-  for (const SiteIndex one : site.sites) {
-    const SiteHistory history = analysis_.histories().history(one);
-    for (const Cohort& cohort : history.cohorts) {
+// What is known only together with the findings of a report, or only of whole runs.
+void ProfileMaker::AddRun(ProfileSite* site) const {
+  site->category = analysis_.Category(site->sites[0]);
+  for (const SiteIndex index : site->sites) {
+    for (const Cohort& cohort : analysis_.histories().history(index).cohorts) {
       const size_t window = cohort.step / profile_.steps_in_window;
-      if (window >= windows->survivors.size()) continue;
-      windows->survivors[window] += cohort.live_objects;
-      windows->survivor_bytes[window] += cohort.live_bytes;
+      if (window >= profile_.windows() || cohort.live_objects == 0) continue;
+      site->windows.sums.resize(profile_.windows());
+      site->windows.sums[window].survivors += cohort.live_objects;
+      site->windows.sums[window].survivor_bytes += cohort.live_bytes;
     }
-  }
-  for (WindowSums* column : {&windows->survivors, &windows->survivor_bytes}) {
-    if (std::all_of(column->begin(), column->end(), [](uint64_t value) { return value == 0; })) column->clear();
-    column->shrink_to_fit();
-  }
-}
-
-void ProfileMaker::AddLeaks(const LeakSites& leaks) {
-  std::map<size_t, uint64_t> index;
-  for (size_t i = 0; i < kept_.size(); ++i) index[kept_[i]] = i;
-  for (const DiffLeak& known : leaks.leaks) {
-    ProfileLeak leak;
-    for (const size_t site : known.leading) {
-      if (const auto found = index.find(site); found != index.end()) leak.leading.push_back(found->second);
-    }
-    if (known.call_frame) leak.call_frame = *known.call_frame;
-    profile_.leaks.push_back(std::move(leak));
   }
 }
 
 StepProfile MakeStepProfile(ProcessAnalysis* analysis) {
-  ProfileMaker maker(analysis);
+  StepProfile profile = DescribeRun(analysis);
+  ProfileMaker maker(analysis, &profile);
   ProcessFindings none;
   Collect(analysis, {&maker}, &none);
-  return maker.Take();
+  return profile;
 }
 
 }  // namespace vramtrack

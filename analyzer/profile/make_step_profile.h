@@ -5,52 +5,59 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
-#include "analyzer/profile/diff_site.h"
 #include "analyzer/profile/event_sequence.h"
 #include "analyzer/profile/step_meter.h"
 #include "analyzer/profile/step_profile.h"
 
 namespace vramtrack {
 
-// Makes the profile of a process for a summary, either as a guest of a report's collectors, see FindInAnalysis, or
-// alone. The same trace and options give the same profile. Memory: a few words for each kept site and window, and some
-// for each step and device. Thread-compatible.
+// Limit of sites of a process. If there are more, those that allocated most are kept.
+constexpr size_t kMaxProfileSites = 50000;
+
+// Returns the profile of a process with all that is known before it is measured: no windows, devices, leaks, totals and
+// categories.
+StepProfile DescribeRun(ProcessAnalysis* analysis);
+
+// Fills in the rest of a profile from DescribeRun() in a replay, either as a guest of a report's collectors, see
+// FindInAnalysis, or alone. Memory: a few words for each site and window, and some for each step and device.
+// Thread-compatible.
 class ProfileMaker final : public Collector {
  public:
-  // `analysis` must outlive it.
-  explicit ProfileMaker(ProcessAnalysis* analysis);
+  // Measures the whole run, for a summary, and leaves only the most important sites. The same trace and options give
+  // the same profile. Both arguments must outlive it.
+  ProfileMaker(ProcessAnalysis* analysis, StepProfile* profile);
+  // Measures the part of a run that is compared, StepProfile::blocks. A device's bins have `steps_in_bin` steps. Events
+  // are numbered by the entry of `matches` that has their site; or by site if it is null.
+  ProfileMaker(ProcessAnalysis* analysis, const std::vector<std::vector<size_t>>* matches, uint64_t steps_in_bin,
+               StepProfile* profile);
 
-  const char* name() const override { return "step profile"; }
+  const char* name() const override { return profile_.blocks ? "comparison" : "step profile"; }
   void Prepare(Replay* detail) override;
   void Describe(const Replay& replay, ProcessFindings* findings) override;
 
-  // Returns the profile. Call it once, after the replay.
-  StepProfile Take() { return std::move(profile_); }
+  const EventSequence& sequence() const { return digest_.sequence(); }
 
  private:
-  void Choose();
-  void DescribeSite(size_t number, ProfileSite* to);
-  void AddSurvivors(const DiffSite& site, SiteWindows* windows) const;
-  void AddLeaks(const LeakSites& leaks);
+  void AddRun(ProfileSite* site) const;
 
   ProcessAnalysis& analysis_;
-  const std::vector<DiffSite> sites_;
-  std::vector<size_t> kept_;  // ascending indices of sites_
+  StepProfile& profile_;
+  const uint64_t steps_in_bin_;
+  const bool numbered_by_site_;
+  EventDigest digest_;
   std::optional<StepMeter> meter_;
-  std::optional<EventDigest> digest_;
-  StepProfile profile_;
 };
 
-// Makes the profile with one more replay.
+// Makes the profile for a summary with one more replay.
 StepProfile MakeStepProfile(ProcessAnalysis* analysis);
 
-// Returns a hash of all sites of a process in their order. Processes with the same hash number their events alike.
-uint64_t HashOfSites(const std::vector<DiffSite>& sites);
+// Returns the rows of the ledger's sites. `members`: for each row, indices of the profile's sites; null: each site is a
+// row.
+SiteRows RowsOf(const StepProfile& profile, const std::vector<std::vector<size_t>>* members, size_t ledger_sites);
 
 }  // namespace vramtrack
 

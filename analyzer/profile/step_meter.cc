@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -26,7 +27,7 @@ uint64_t StepMeter::State::largest() const {
   return most;
 }
 
-StepMeter::StepMeter(SiteRows rows, const StepWindow& window, bool framework, Windows windows)
+StepMeter::StepMeter(SiteRows rows, const StepWindow& window, bool framework)
     : rows_(std::move(rows)),
       window_(window),
       framework_(framework),
@@ -34,8 +35,6 @@ StepMeter::StepMeter(SiteRows rows, const StepWindow& window, bool framework, Wi
       totals_(states_.size()),
       sizes_(states_.size()),
       sums_(states_.size() * window.blocks),
-      more_(windows == Windows::kAll ? sums_.size() : 0),
-      mark_sums_(window.blocks),
       marks_(window.blocks),
       block_(window.BlockOf(0)) {}
 
@@ -45,13 +44,7 @@ StepMeter::Peak& StepMeter::PeakOf(uint32_t scope) {
   while (peaks_.size() <= scope) {
     Peak peak;
     peak.device = ledger_->scopes()[peaks_.size()].device;
-    // Nothing was there in the steps before.
-    peak.last_epochs.assign(step_, 0);
-    peak.step_peaks.assign(step_, 0);
-    peak.step_fragmentations.assign(step_, 0);
-    peak.makers.assign(step_, kNoRow);
-    peak.step_reserves.assign(step_, 0);
-    peak.concurrent.assign(step_, false);
+    peak.steps.resize(step_);  // nothing was there
     peaks_.push_back(std::move(peak));
   }
   return peaks_[scope];
@@ -115,22 +108,20 @@ void StepMeter::Change(SiteIndex site, ThreadSlot slot, uint64_t objects, uint64
   }
   state.live += born ? bytes : -bytes;
   ChangeHolder(slot, bytes, born, &state);
+  Sums* in = SumsOf(row, block_);
   if (!born) {
-    if (more_.empty() || block_ >= window_.blocks) return;
-    MoreSums& in = more_[size_t{row} * window_.blocks + block_];
-    in.deaths += objects;
-    in.died_bytes += bytes;
+    if (in == nullptr) return;
+    in->site.deaths += objects;
+    in->site.died_bytes += bytes;
     return;
   }
   Totals& totals = totals_[row];
   totals.own_peak = std::max(totals.own_peak, state.own_peak);
   totals.several_threads |= state.holders.size() > 1;
   totals.allocations += objects;
-  totals.bytes_allocated += bytes;
-  if (block_ < window_.blocks) {
-    Sums& in = sums_[size_t{row} * window_.blocks + block_];
-    in.bytes += bytes;
-    in.births += objects;
+  if (in != nullptr) {
+    in->site.births += objects;
+    in->site.born_bytes += bytes;
   }
   if (peak == nullptr) return;
   if (state.holders.size() > 1) peak->concurrent_in = step_;
@@ -159,7 +150,7 @@ void StepMeter::Settle(uint32_t row) {
   State& state = states_[row];
   if (state.scope != Site::kNoScope && state.step < step_ && window_.blocks > 0) {
     const Peak& peak = peaks_[state.scope];
-    const bool after_peak = state.step < peak.last_epochs.size() && state.step_epoch == peak.last_epochs[state.step];
+    const bool after_peak = state.step < peak.steps.size() && state.step_epoch == peak.steps[state.step].last_epoch;
     AddToWindow(row, state.step, state.live, after_peak ? state.noted_at_step_peak : state.live, state.own_peak);
     const uint64_t largest = state.largest();
     for (uint32_t step = std::max(state.step + 1, window_.begin); step < std::min(step_, window_.end); ++step) {
@@ -171,19 +162,16 @@ void StepMeter::Settle(uint32_t row) {
 }
 
 void StepMeter::AddToWindow(uint32_t row, uint32_t step, uint64_t live, uint64_t at_peak, uint64_t own) {
-  const uint32_t block = window_.BlockOf(step);
-  if (block == window_.blocks) return;
-  Sums& in = sums_[size_t{row} * window_.blocks + block];
-  in.live += live;
-  in.at_peak += at_peak;
-  in.own += own;
-  if (more_.empty()) return;
-  MoreSums& more = more_[size_t{row} * window_.blocks + block];
-  more.own_most = std::max(more.own_most, own);
-  const uint64_t step_peak = peaks_[states_[row].scope].step_peaks[step];
-  if (step_peak <= more.high) return;
-  more.high = step_peak;
-  more.at_high = at_peak;
+  Sums* in = SumsOf(row, window_.BlockOf(step));
+  if (in == nullptr) return;
+  in->site.live += live;
+  in->site.at_peak += at_peak;
+  in->site.own += own;
+  in->site.own_most = std::max(in->site.own_most, own);
+  const uint64_t step_peak = peaks_[states_[row].scope].steps[step].peak;
+  if (step_peak <= in->high) return;
+  in->high = step_peak;
+  in->site.at_high = at_peak;
 }
 
 void StepMeter::OnOtherEvent(const StreamEvent& event) {
@@ -195,8 +183,8 @@ void StepMeter::OnOtherEvent(const StreamEvent& event) {
   if (!std::isfinite(size) || size <= 0) return;
   const uint32_t block = window_.BlockOf(step_ - 1);
   if (block >= window_.blocks) return;
-  mark_sums_[block] += size;
-  ++marks_[block];
+  marks_[block].mark_sum += size;
+  ++marks_[block].marks;
 }
 
 void StepMeter::OnStepEnd(uint32_t step) {
@@ -205,19 +193,16 @@ void StepMeter::OnStepEnd(uint32_t step) {
   for (size_t i = 0; i < peaks_.size(); ++i) {
     Peak& peak = peaks_[i];
     const Scope& scope = ledger_->scopes()[i];
-    peak.last_epochs.push_back(peak.step_epoch);
-    peak.step_peaks.push_back(peak.step_peak);
-    peak.step_fragmentations.push_back(peak.step_fragmentation);
-    peak.makers.push_back(peak.step_maker);
+    peak.steps.push_back(
+        {peak.step_peak, peak.step_fragmentation, peak.step_epoch, 0, peak.step_maker, peak.concurrent_in == step});
     peak.step_maker = kNoRow;
     // What there is now is the least that the next step will have had at its peak.
     const uint64_t reserved = ReservedOf(scope);
     peak.step_peak = scope.live;
     peak.step_fragmentation = reserved - scope.live;
     NoteReserved(reserved, &peak);
-    peak.step_reserves.push_back(peak.step_reserved);
+    peak.steps.back().reserved = peak.step_reserved;
     peak.step_reserved = 0;
-    peak.concurrent.push_back(peak.concurrent_in == step);
     ++peak.step_epoch;
   }
   step_ = step + 1;
@@ -246,55 +231,32 @@ namespace {
 // A few bits are enough: of ten steps nine must have the same peak.
 uint64_t MixOf(uint64_t peak) { return (peak * 0x9e3779b97f4a7c15) >> 48; }
 
-void Trim(WindowSums* column) {
-  if (std::all_of(column->begin(), column->end(), [](uint64_t value) { return value == 0; })) column->clear();
-  column->shrink_to_fit();
-}
-
 }  // namespace
 
-SiteWindows StepMeter::WindowsOf(uint32_t row) const {
-  SiteWindows windows;
-  const size_t begin = size_t{row} * window_.blocks, end = begin + window_.blocks;
-  const auto take = [&](const auto& sums, auto member, WindowSums* column) {
-    column->reserve(window_.blocks);
-    for (size_t i = begin; i < end; ++i) column->push_back(sums[i].*member);
-    Trim(column);
-  };
-  take(sums_, &Sums::births, &windows.births);
-  take(sums_, &Sums::bytes, &windows.born_bytes);
-  take(sums_, &Sums::live, &windows.live);
-  take(sums_, &Sums::at_peak, &windows.at_peak);
-  take(sums_, &Sums::own, &windows.own);
-  if (more_.empty()) return windows;
-  take(more_, &MoreSums::deaths, &windows.deaths);
-  take(more_, &MoreSums::died_bytes, &windows.died_bytes);
-  take(more_, &MoreSums::at_high, &windows.at_high);
-  take(more_, &MoreSums::own_most, &windows.own_most);
-  return windows;
-}
-
-void StepMeter::AddTotals(uint32_t row, ProfileSite* site) const {
+void StepMeter::TakeRow(uint32_t row, ProfileSite* site) {
+  const auto begin = sums_.begin() + static_cast<std::ptrdiff_t>(size_t{row} * window_.blocks);
+  const auto end = begin + window_.blocks;
+  const bool active = std::any_of(begin, end, [](const Sums& in) {
+    return in.site.births > 0 || in.site.deaths > 0 || in.site.live > 0 || in.site.at_peak > 0 || in.site.own > 0;
+  });
+  if (active)
+    std::transform(begin, end, std::back_inserter(site->windows.sums), [](const Sums& in) { return in.site; });
   const Totals& of_run = totals_[row];
   site->allocations = of_run.allocations;
-  site->bytes_allocated = of_run.bytes_allocated;
   site->bytes_at_peak = of_run.bytes_at_peak;
   site->own_peak = of_run.own_peak;
   site->live_bytes = of_run.live_bytes;
   site->several_threads = of_run.several_threads;
-  site->many_sizes = sizes_[row].many();
-  if (site->many_sizes) return;
-  for (const BlockSizes::Size& size : sizes_[row].sizes()) site->sizes.push_back({size.bytes, size.count, size.exact});
+  site->sizes = std::move(sizes_[row]);
 }
 
 void StepMeter::AddMakers(const Peak& peak, StepProfile* profile) const {
-  for (size_t step = 0; step < std::min<size_t>(peak.makers.size(), window_.end); ++step) {
-    if (peak.makers[step] >= rows_.count) continue;
-    const uint32_t block = window_.BlockOf(static_cast<uint32_t>(step));
-    if (block >= window_.blocks) continue;
-    WindowSums& made = profile->sites[peak.makers[step]].windows.made;
-    made.resize(window_.blocks);
-    ++made[block];
+  for (size_t step = 0; step < std::min<size_t>(peak.steps.size(), window_.end); ++step) {
+    const uint32_t maker = peak.steps[step].maker, block = window_.BlockOf(static_cast<uint32_t>(step));
+    if (maker >= rows_.count || block >= window_.blocks) continue;
+    std::vector<SiteWindow>& sums = profile->sites[maker].windows.sums;
+    sums.resize(window_.blocks);
+    ++sums[block].made;
   }
 }
 
@@ -306,40 +268,33 @@ ProfileDevice StepMeter::DeviceOf(uint64_t steps_in_bin, const Scope& scope, con
   to.run_fragmentation = peak.run_fragmentation;
   to.peak_step = peak.run_step;
   to.steps_in_bin = steps_in_bin;
-  const size_t count = std::min<size_t>(peak.step_peaks.size(), window_.end);
-  const size_t bins = (count + steps_in_bin - 1) / steps_in_bin;
-  for (WindowSums* column : {&to.peak, &to.fragmentation, &to.peak_sum, &to.concurrent}) column->resize(bins);
-  to.floor.resize(bins, UINT64_MAX);
-  for (size_t step = 0; step < count; ++step) {
-    const size_t bin = step / steps_in_bin;
-    to.peak[bin] += peak.step_peaks[step];
-    to.fragmentation[bin] += peak.step_fragmentations[step];
-    if (step < scope.floors.size()) to.floor[bin] = std::min<uint64_t>(to.floor[bin], scope.floors[step]);
-    to.peak_sum[bin] += MixOf(peak.step_peaks[step]);
-    to.concurrent[bin] += peak.concurrent[step];
-  }
-  if (more_.empty()) return to;
-  for (WindowSums* column : {&to.highest, &to.reserved_highest, &to.at_highest}) column->resize(bins);
-  for (size_t step = 0; step < count; ++step) {
-    const size_t bin = step / steps_in_bin;
-    if (step % steps_in_bin == 0 || peak.step_peaks[step] > to.highest[bin]) {
-      to.highest[bin] = peak.step_peaks[step];
-      to.at_highest[bin] = peak.step_fragmentations[step];
-    }
-    to.reserved_highest[bin] = std::max(to.reserved_highest[bin], peak.step_reserves[step]);
+  const size_t count = std::min<size_t>(peak.steps.size(), window_.end);
+  to.bins.resize((count + steps_in_bin - 1) / steps_in_bin);
+  for (DeviceBin& bin : to.bins) bin.floor = UINT64_MAX;
+  for (size_t i = 0; i < count; ++i) {
+    const PeakStep& step = peak.steps[i];
+    DeviceBin& bin = to.bins[i / steps_in_bin];
+    bin.peak += step.peak;
+    bin.fragmentation += step.fragmentation;
+    if (i < scope.floors.size()) bin.floor = std::min<uint64_t>(bin.floor, scope.floors[i]);
+    bin.peak_sum += MixOf(step.peak);
+    bin.concurrent += step.concurrent;
+    bin.reserved_highest = std::max(bin.reserved_highest, step.reserved);
+    if (i % steps_in_bin != 0 && step.peak <= bin.highest) continue;
+    bin.highest = step.peak;
+    bin.at_highest = step.fragmentation;
   }
   return to;
 }
 
 void StepMeter::Take(uint64_t steps_in_bin, StepProfile* profile) {
   Finish();
-  profile->mark_sum = std::move(mark_sums_);
-  profile->marks = std::move(marks_);
-  profile->sites.resize(rows_.count);
-  for (uint32_t row = 0; row < rows_.count; ++row) {
-    profile->sites[row].windows = WindowsOf(row);
-    AddTotals(row, &profile->sites[row]);
+  profile->window_steps.resize(window_.blocks);
+  for (size_t i = 0; i < marks_.size(); ++i) {
+    profile->window_steps[i].mark_sum = marks_[i].mark_sum;
+    profile->window_steps[i].marks = marks_[i].marks;
   }
+  for (uint32_t row = 0; row < rows_.count; ++row) TakeRow(row, &profile->sites[row]);
   sums_ = {};
   std::map<DeviceIndex, size_t> scope_of;  // the host last
   for (size_t i = 0; i < peaks_.size(); ++i) {

@@ -12,21 +12,21 @@
 #include "analyzer/ledger/replay_observer.h"
 #include "analyzer/ledger/scope.h"
 #include "analyzer/profile/block_sizes.h"
-#include "analyzer/profile/diff_site.h"
 #include "analyzer/profile/step_profile.h"
 
 namespace vramtrack {
 
+// Rows into which sites are grouped.
+struct SiteRows {
+  IndexedVector<SiteIndex, uint32_t> of_site;  // the row of each site; `count` for a site in no row
+  uint32_t count = 0;
+};
+
 // Not movable during a replay. Thread-compatible.
 class StepMeter : public ReplayObserver {
  public:
-  enum class Windows {
-    kAll,       // also the sums that describe a part of the run
-    kCompared,  // only the sums by which two runs are compared
-  };
-
   // `framework`: the trace has blocks of a framework's allocator.
-  StepMeter(SiteRows rows, const StepWindow& window, bool framework, Windows windows);
+  StepMeter(SiteRows rows, const StepWindow& window, bool framework);
 
   void OnBegin(const Ledger& ledger) override;
   void OnAllocate(const ReplayAllocation& allocated) override;
@@ -35,26 +35,20 @@ class StepMeter : public ReplayObserver {
   void OnStepEnd(uint32_t step) override;
   void OnOtherEvent(const StreamEvent& event) override;
 
-  // Fills in the windows and totals of sites, one for each row, the devices with `steps_in_bin` steps in a bin, and
-  // the step values. Call it once, after the replay and before its ledger is destroyed.
+  // Fills in the windows and totals of the profile's sites, which are the rows, the devices with `steps_in_bin` steps
+  // in a bin, and the step values. Call it once, after the replay and before its ledger is destroyed.
   void Take(uint64_t steps_in_bin, StepProfile* profile);
 
  private:
   static constexpr uint32_t kNoRow = UINT32_MAX;
 
-  // Activity of a row in a window: sums over its steps.
+  // A row in a window.
   struct Sums {
-    uint64_t live = 0, at_peak = 0, own = 0;  // as in SiteWindows
-    uint64_t bytes = 0, births = 0;
-  };
-  struct MoreSums {
-    uint64_t deaths = 0, died_bytes = 0;
-    uint64_t high = 0, at_high = 0;  // highest of the device's step peaks; bytes of the row at that peak
-    uint64_t own_most = 0;
+    SiteWindow site;
+    uint64_t high = 0;  // highest of the device's step peaks
   };
   struct Totals {
-    uint64_t bytes_at_peak = 0, own_peak = 0, live_bytes = 0;  // as in ProfileSite
-    uint64_t allocations = 0, bytes_allocated = 0;
+    uint64_t bytes_at_peak = 0, own_peak = 0, live_bytes = 0, allocations = 0;  // as in ProfileSite
     bool several_threads = false;
   };
   // The bytes that one thread has live of a row.
@@ -74,6 +68,12 @@ class StepMeter : public ReplayObserver {
 
     uint64_t largest() const;
   };
+  struct PeakStep {
+    uint64_t peak = 0, fragmentation = 0, last_epoch = 0;
+    uint64_t reserved = 0;  // at the end of the step, or at a peak of the run in the step if that is more
+    uint32_t maker = kNoRow;
+    bool concurrent = false;
+  };
   // The peaks of one level of a device.
   struct Peak {
     DeviceIndex device;
@@ -82,12 +82,8 @@ class StepMeter : public ReplayObserver {
     uint32_t run_step = 0;
     uint32_t step_maker = kNoRow;         // row whose allocation makes the step's peak
     uint32_t concurrent_in = UINT32_MAX;  // last step in which several threads have memory of one row live
-    std::vector<uint64_t> last_epochs;    // for each complete step, like the vectors below
-    std::vector<uint64_t> step_peaks, step_fragmentations;
-    std::vector<uint64_t> step_reserves;  // at the end of the step, or at a peak of the run in the step if that is more
-    std::vector<uint32_t> makers;
-    std::vector<bool> concurrent;
-    bool shown = false;  // the figures of the device are those of this level
+    std::vector<PeakStep> steps;          // complete ones
+    bool shown = false;                   // the figures of the device are those of this level
   };
 
   bool Counts(uint32_t step) const { return window_.whole_run || step < window_.end; }
@@ -96,10 +92,13 @@ class StepMeter : public ReplayObserver {
   void ChangeHolder(ThreadSlot slot, uint64_t bytes, bool born, State* state);
   void Settle(uint32_t row);
   void AddToWindow(uint32_t row, uint32_t step, uint64_t live, uint64_t at_peak, uint64_t own);
+  // The sums of a row in a block; null for a step in no block.
+  Sums* SumsOf(uint32_t row, uint32_t block) {
+    return block < window_.blocks ? &sums_[size_t{row} * window_.blocks + block] : nullptr;
+  }
   void NoteReserved(uint64_t reserved, Peak* peak);
   void Finish();
-  SiteWindows WindowsOf(uint32_t row) const;
-  void AddTotals(uint32_t row, ProfileSite* site) const;
+  void TakeRow(uint32_t row, ProfileSite* site);
   void AddMakers(const Peak& peak, StepProfile* profile) const;
   ProfileDevice DeviceOf(uint64_t steps_in_bin, const Scope& scope, const Peak& peak) const;
 
@@ -112,13 +111,11 @@ class StepMeter : public ReplayObserver {
   std::vector<Totals> totals_;
   std::vector<BlockSizes> sizes_;
   BlockNeighbours neighbours_;
-  std::vector<Sums> sums_;         // row r begins at r * window_.blocks
-  std::vector<MoreSums> more_;     // indexed like sums_; empty: not wanted
-  std::vector<double> mark_sums_;  // by window
-  std::vector<uint64_t> marks_;    // number of marks by window
-  std::vector<Peak> peaks_;        // by scope
-  uint32_t step_ = 0, block_ = 0;  // the current step and block
-  bool over_ = false;              // the part of the run that counts has ended
+  std::vector<Sums> sums_;          // row r begins at r * window_.blocks
+  std::vector<WindowSteps> marks_;  // by window; only marks
+  std::vector<Peak> peaks_;         // by scope
+  uint32_t step_ = 0, block_ = 0;   // the current step and block
+  bool over_ = false;               // the part of the run that counts has ended
 };
 
 }  // namespace vramtrack

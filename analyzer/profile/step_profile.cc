@@ -2,7 +2,8 @@
 #include "analyzer/profile/step_profile.h"
 
 #include <algorithm>
-#include <initializer_list>
+#include <map>
+#include <set>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -10,75 +11,111 @@
 namespace vramtrack {
 namespace {
 
-// Empty stays empty: 0 is what all of these make of zeros.
-template <class Values, class Join>
-void JoinPairs(Join join, Values* values) {
-  const size_t size = values->size();
-  for (size_t i = 0; 2 * i < size; ++i) {
-    (*values)[i] = 2 * i + 1 < size ? join((*values)[2 * i], (*values)[2 * i + 1]) : (*values)[2 * i];
-  }
-  values->resize((size + 1) / 2);
-}
-
 // Where windows are fewer than they could be.
 constexpr size_t kBinsInWindow = 4;
 
-uint64_t Sum(uint64_t a, uint64_t b) { return a + b; }
-uint64_t Most(uint64_t a, uint64_t b) { return std::max(a, b); }
-uint64_t Least(uint64_t a, uint64_t b) { return std::min(a, b); }
-
-// What a column has at the higher of two moments; of equal ones the first.
-void JoinAtHigher(const WindowSums& highest, WindowSums* values) {
-  const size_t size = values->size();
-  for (size_t i = 0; 2 * i < size; ++i) {
-    const bool second = 2 * i + 1 < size && highest[2 * i + 1] > highest[2 * i];
-    (*values)[i] = (*values)[2 * i + (second ? 1 : 0)];
+// Joins rows in pairs with join(index of the first, first, second); of an odd number the last one stays.
+template <class Row, class Join>
+void JoinPairs(Join join, std::vector<Row>* rows) {
+  const size_t size = rows->size();
+  for (size_t i = 0; i < size; i += 2) {
+    (*rows)[i / 2] = i + 1 < size ? join(i, (*rows)[i], (*rows)[i + 1]) : (*rows)[i];
   }
-  values->resize((size + 1) / 2);
+  rows->resize((size + 1) / 2);
 }
 
 // The highest peak of each window of the site's device.
-WindowSums HighestOf(const StepProfile& profile, const std::optional<uint32_t>& device) {
-  WindowSums highest(profile.windows());
-  for (const ProfileDevice& one : profile.devices) {
-    if (one.index != device) continue;
-    for (size_t bin = 0; bin < one.highest.size(); ++bin) {
-      uint64_t& window = highest[static_cast<size_t>(bin * one.steps_in_bin / profile.steps_in_window)];
-      window = std::max(window, one.highest[bin]);
-    }
+std::vector<uint64_t> HighestOf(const StepProfile& profile, const ProfileDevice& device) {
+  std::vector<uint64_t> highest(profile.windows());
+  for (size_t bin = 0; bin < device.bins.size(); ++bin) {
+    uint64_t& window = highest[static_cast<size_t>(bin * device.steps_in_bin / profile.steps_in_window)];
+    window = std::max(window, device.bins[bin].highest);
   }
   return highest;
 }
 
-void HalveBins(ProfileDevice* device) {
-  JoinAtHigher(device->highest, &device->at_highest);
-  for (WindowSums* sums : {&device->peak, &device->fragmentation, &device->peak_sum, &device->concurrent}) {
-    JoinPairs(Sum, sums);
+// `second_is_higher`: the device's peak in the second window is above that in the first.
+SiteWindow Joined(const SiteWindow& a, const SiteWindow& b, bool second_is_higher) {
+  SiteWindow sum = a;
+  for (const auto member : {&SiteWindow::births, &SiteWindow::born_bytes, &SiteWindow::deaths, &SiteWindow::died_bytes,
+                            &SiteWindow::survivors, &SiteWindow::survivor_bytes, &SiteWindow::live,
+                            &SiteWindow::at_peak, &SiteWindow::own, &SiteWindow::made}) {
+    sum.*member += b.*member;
   }
-  for (WindowSums* most : {&device->highest, &device->reserved_highest}) JoinPairs(Most, most);
-  JoinPairs(Least, &device->floor);
+  sum.own_most = std::max(a.own_most, b.own_most);
+  if (second_is_higher) sum.at_high = b.at_high;
+  return sum;
+}
+
+DeviceBin Joined(const DeviceBin& a, const DeviceBin& b) {
+  DeviceBin sum = a;
+  for (const auto member :
+       {&DeviceBin::peak, &DeviceBin::fragmentation, &DeviceBin::peak_sum, &DeviceBin::concurrent}) {
+    sum.*member += b.*member;
+  }
+  if (b.highest > a.highest) {
+    sum.highest = b.highest;
+    sum.at_highest = b.at_highest;
+  }
+  sum.reserved_highest = std::max(a.reserved_highest, b.reserved_highest);
+  sum.floor = std::min(a.floor, b.floor);
+  return sum;
+}
+
+void HalveBins(ProfileDevice* device) {
+  JoinPairs([](size_t, const DeviceBin& a, const DeviceBin& b) { return Joined(a, b); }, &device->bins);
   device->steps_in_bin *= 2;
 }
 
 void HalveWindows(StepProfile* profile) {
-  std::vector<WindowSums> highest;
-  for (const ProfileDevice& device : profile->devices) highest.push_back(HighestOf(*profile, device.index));
+  std::map<std::optional<uint32_t>, std::vector<uint64_t>> highest;
+  for (const ProfileDevice& device : profile->devices) highest[device.index] = HighestOf(*profile, device);
   for (ProfileSite& site : profile->sites) {
-    SiteWindows& sums = site.windows;
-    for (size_t i = 0; i < profile->devices.size(); ++i) {
-      if (profile->devices[i].index == site.device) JoinAtHigher(highest[i], &sums.at_high);
-    }
-    for (WindowSums* values : {&sums.births, &sums.born_bytes, &sums.deaths, &sums.died_bytes, &sums.survivors,
-                               &sums.survivor_bytes, &sums.live, &sums.at_peak, &sums.own, &sums.made}) {
-      JoinPairs(Sum, values);
-    }
-    JoinPairs(Most, &sums.own_most);
+    const auto of_device = highest.find(site.device);
+    const auto join = [&](size_t i, const SiteWindow& a, const SiteWindow& b) {
+      const bool higher = of_device != highest.end() && of_device->second[i + 1] > of_device->second[i];
+      return Joined(a, b, higher);
+    };
+    JoinPairs(join, &site.windows.sums);
   }
-  JoinPairs([](double a, double b) { return a + b; }, &profile->mark_sum);
-  JoinPairs(Sum, &profile->marks);
-  JoinPairs([](uint64_t a, uint64_t) { return a; }, &profile->first_steps);
-  JoinPairs([](uint64_t, uint64_t b) { return b; }, &profile->last_steps);
+  const auto join = [](size_t, const WindowSteps& a, const WindowSteps& b) {
+    return WindowSteps{a.first, b.last, a.mark_sum + b.mark_sum, a.marks + b.marks};
+  };
+  JoinPairs(join, &profile->window_steps);
   profile->steps_in_window *= 2;
+}
+
+constexpr uint64_t kMostSteps = uint64_t{1} << 31;
+constexpr size_t kMostBins = 1 << 16;  // of a device
+
+void Require(bool holds, const char* what) {
+  if (!holds) throw std::runtime_error(what);
+}
+
+bool IsPowerOfTwo(uint64_t value) { return value != 0 && (value & (value - 1)) == 0; }
+
+// `rows` may be none at all.
+template <class Row>
+void CheckRows(const std::vector<Row>& rows, size_t count, const char* what) {
+  Require(rows.empty() || rows.size() == count, what);
+}
+
+}  // namespace
+
+void ReadFrames(StepProfile* profile) {
+  std::set<uint32_t> devices;
+  for (const ProfileSite& site : profile->sites) {
+    if (site.device) devices.insert(*site.device);
+  }
+  std::map<std::optional<uint32_t>, uint32_t> ordinals = {{std::nullopt, UINT32_MAX}};
+  for (const uint32_t device : devices) ordinals.emplace(device, static_cast<uint32_t>(ordinals.size() - 1));
+  for (ProfileSite& site : profile->sites) {
+    site.device_ordinal = ordinals.at(site.device);
+    for (const ReportFrame& frame : site.frames) site.canonical.push_back(Canonical(frame, profile->roots));
+    for (auto frame = site.frames.rbegin(); frame != site.frames.rend(); ++frame) {
+      site.position.push_back(frame->line != 0 ? frame->line : frame->offset);
+    }
+  }
 }
 
 void KeepSites(size_t most, StepProfile* profile) {
@@ -112,78 +149,33 @@ void KeepSites(size_t most, StepProfile* profile) {
   }
 }
 
-WindowSums Difference(size_t windows, const WindowSums& born, const WindowSums& died) {
-  WindowSums left(windows);
-  uint64_t now = 0;
-  for (size_t i = 0; i < windows; ++i) {
-    if (i < born.size()) now += born[i];
-    if (i < died.size()) now -= died[i];
-    left[i] = now;
-  }
-  return left;
-}
-
-constexpr uint64_t kMostSteps = uint64_t{1} << 31;
-constexpr size_t kMostBins = 1 << 16;  // of a device
-
-void Require(bool holds, const char* what) {
-  if (!holds) throw std::runtime_error(what);
-}
-
-bool IsPowerOfTwo(uint64_t value) { return value != 0 && (value & (value - 1)) == 0; }
-
-void CheckColumns(std::initializer_list<const WindowSums*> columns, size_t rows, const char* what) {
-  for (const WindowSums* column : columns) Require(column->empty() || column->size() == rows, what);
-}
-
-void CheckSite(const StepProfile& profile, const ProfileSite& site) {
-  const SiteWindows& sums = site.windows;
-  CheckColumns({&sums.births, &sums.born_bytes, &sums.deaths, &sums.died_bytes, &sums.survivors, &sums.survivor_bytes,
-                &sums.live, &sums.at_peak, &sums.own, &sums.at_high, &sums.own_most, &sums.made},
-               profile.windows(), "a site's windows are not those of the run");
-  Require(!site.leak || *site.leak < profile.leaks.size(), "a site of a leak that is not there");
-}
-
-void CheckDevice(const StepProfile& profile, const ProfileDevice& device) {
-  Require(IsPowerOfTwo(device.steps_in_bin) && device.steps_in_bin <= profile.steps_in_window,
-          "a device's bins are not parts of windows");
-  const size_t bins = static_cast<size_t>((profile.steps + device.steps_in_bin - 1) / device.steps_in_bin);
-  Require(bins <= kMostBins, "a device has too many bins");
-  CheckColumns({&device.peak, &device.fragmentation, &device.highest, &device.reserved_highest, &device.at_highest,
-                &device.floor, &device.peak_sum, &device.concurrent},
-               bins, "a device's bins are not those of the run");
-}
-
-}  // namespace
-
-WindowSums LiveAtEnds(const StepProfile& profile, const SiteWindows& site) {
-  return Difference(profile.windows(), site.born_bytes, site.died_bytes);
-}
-
-WindowSums ObjectsAtEnds(const StepProfile& profile, const SiteWindows& site) {
-  return Difference(profile.windows(), site.births, site.deaths);
-}
-
 void Reduce(size_t windows, size_t sites, StepProfile* profile) {
   KeepSites(sites, profile);
   while (profile->windows() > windows) HalveWindows(profile);
   if (windows >= StepProfile::kMostWindows) return;
   for (ProfileDevice& device : profile->devices) {
-    while (device.highest.size() > kBinsInWindow * windows) HalveBins(&device);
+    while (device.bins.size() > kBinsInWindow * windows) HalveBins(&device);
   }
 }
 
 void CheckProfile(const StepProfile& profile) {
   Require(profile.steps < kMostSteps && profile.warmup_end < kMostSteps, "more steps than a run has");
   Require(IsPowerOfTwo(profile.steps_in_window) && profile.windows() <= StepProfile::kMostWindows, "windows of no run");
-  CheckColumns({&profile.marks}, profile.windows(), "marks of no run");
-  CheckColumns({&profile.first_steps, &profile.last_steps}, profile.windows(), "steps of no run");
-  Require(profile.mark_sum.empty() || profile.mark_sum.size() == profile.windows(), "marks of no run");
-  for (const ProfileSite& site : profile.sites) CheckSite(profile, site);
+  CheckRows(profile.window_steps, profile.windows(), "windows of no run");
+  for (const ProfileSite& site : profile.sites) {
+    CheckRows(site.windows.sums, profile.windows(), "a site's windows are not those of the run");
+    Require(!site.leak || *site.leak < profile.leaks.size(), "a site of a leak that is not there");
+  }
   for (const ProfileLeak& leak : profile.leaks) {
     for (const uint64_t site : leak.leading) Require(site < profile.sites.size(), "a leak of a site that is not there");
   }
-  for (const ProfileDevice& device : profile.devices) CheckDevice(profile, device);
+  for (const ProfileDevice& device : profile.devices) {
+    Require(IsPowerOfTwo(device.steps_in_bin) && device.steps_in_bin <= profile.steps_in_window,
+            "a device's bins are not parts of windows");
+    const size_t bins = static_cast<size_t>((profile.steps + device.steps_in_bin - 1) / device.steps_in_bin);
+    Require(bins <= kMostBins, "a device has too many bins");
+    CheckRows(device.bins, bins, "a device's bins are not those of the run");
+  }
 }
 
 }  // namespace vramtrack

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a process did in windows of steps, site by site, as integer sums. Comparisons and the tables of windows are
-// made from it. Plain data. The profile in a summary depends on the run alone. A profile that is made from a trace for
-// a comparison has only the windows and, in place of its sites, the matches that are compared.
+// What a process did in windows of steps, site by site, as integer sums. Comparisons, summaries and the tables of
+// windows are made from it. Plain data. The profile in a summary depends on the run alone. For a comparison of a trace
+// its windows are the compared blocks of steps.
 #ifndef ANALYZER_PROFILE_STEP_PROFILE_H_
 #define ANALYZER_PROFILE_STEP_PROFILE_H_
 
@@ -13,7 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/model/report.h"
+#include "analyzer/profile/block_sizes.h"
+#include "analyzer/profile/canonical_frame.h"
 
 namespace vramtrack {
 
@@ -43,26 +46,24 @@ struct StepWindow {
   }
 };
 
-// One value for each window, from step 0 on. Empty: all are 0.
-using WindowSums = std::vector<uint64_t>;
-
-// The windows of one site, over complete steps. Values are bytes, or objects if the name does not say bytes.
-struct SiteWindows {
-  WindowSums births, born_bytes, deaths, died_bytes;
-  // What is live after the last complete step, by the window of its allocation.
-  WindowSums survivors, survivor_bytes;
+// What a site did in one window of complete steps. Values are bytes, or objects if the name does not say bytes.
+struct SiteWindow {
+  uint64_t births = 0, born_bytes = 0, deaths = 0, died_bytes = 0;
+  // What of the window's births is live after the last complete step.
+  uint64_t survivors = 0, survivor_bytes = 0;
   // Sums over the window's steps of the bytes that the site has live when a step ends, of those at the device's peak
   // of the step, and of the most that one thread has live in the step.
-  WindowSums live, at_peak, own;
-  WindowSums at_high;   // bytes live at the device's peak in the window
-  WindowSums own_most;  // most bytes that one thread has live in the window
-  WindowSums made;      // steps in which the site's allocation makes the device's peak
+  uint64_t live = 0, at_peak = 0, own = 0;
+  uint64_t at_high = 0;   // bytes live at the device's peak in the window
+  uint64_t own_most = 0;  // most bytes that one thread has live in the window
+  uint64_t made = 0;      // steps in which the site's allocation makes the device's peak
 };
 
-// Blocks of a site that have the same size.
-struct ProfileBlockSize {
-  uint64_t bytes = 0, count = 0;
-  uint64_t exact = 0;  // how many of them were requested in that size, as far as is known
+// From step 0 on.
+struct SiteWindows {
+  std::vector<SiteWindow> sums;  // one for each window; empty if all are 0
+
+  SiteWindow At(size_t window) const { return window < sums.size() ? sums[window] : SiteWindow(); }
 };
 
 // The growth rate of a site that leaks.
@@ -79,48 +80,73 @@ struct ProfileSite {
   std::string category;
   std::string verdict;    // the worst of their verdicts, as in the report
   bool unjudged = false;  // there were too few steps for a verdict
+  // A framework divides its allocations into blocks, so it is chance in which call the allocator makes them.
   bool segments = false;
   std::vector<ReportFrame> frames;  // most recent call first
-  // How the site allocates, see DiffSite.
-  double births_per_active_step = 0, bytes_per_birth = 0, lifetime_steps = 0, phase = 0, births_per_step = 0;
-  bool recurring = false;
+
+  // How the site allocates. This distinguishes sites whose frames have the same names.
+  double births_per_active_step = 0;  // allocations in a step that has any
+  double bytes_per_birth = 0;
+  double lifetime_steps = 0;   // the longest lifetime that has ended
+  double phase = 0;            // when it first allocated, among all sites: 0 to 1
+  double births_per_step = 0;  // over the whole run
+  bool recurring = false;      // it allocates in many steps, not only at first
+
   std::optional<ProfileRate> rate;  // only of a leak
   std::optional<uint64_t> leak;     // index of StepProfile::leaks
 
-  // Totals of the whole run, including the part after its last complete step.
-  uint64_t allocations = 0, bytes_allocated = 0;
-  uint64_t bytes_at_peak = 0, own_peak = 0, live_bytes = 0;
+  uint64_t bytes_allocated = 0;  // in the whole run, including the part after its last complete step
+  // Totals of the run, or of its compared part.
+  uint64_t allocations = 0, bytes_at_peak = 0, own_peak = 0, live_bytes = 0;
   bool several_threads = false;  // several threads had memory of it live at the same time
-  // Sizes of the large blocks of a framework's allocator.
-  std::vector<ProfileBlockSize> sizes;
-  bool many_sizes = false;  // there are too many sizes; `sizes` is not usable
+  BlockSizes sizes;              // of the large blocks of a framework's allocator
 
   // number of allocations and frees, and the sum of their hashes, which does not depend on their order
   uint64_t events = 0, event_sum = 0;
   SiteWindows windows;
+
+  // A summary has none of these.
+  std::vector<SiteIndex> sites;  // of the ledger
+  // Set by ReadFrames(): one for each frame; and the lines, or offsets in the module if there are no lines, from the
+  // outermost frame on. Sites with the same canonical frames are ordered by this.
+  std::vector<CanonicalFrame> canonical;
+  std::vector<uint64_t> position;
+  uint32_t device_ordinal = 0;  // index among the devices of all sites; UINT32_MAX for the host
 };
 
 // A leak, which may have several sites.
 struct ProfileLeak {
-  std::vector<uint64_t> leading;       // indices of StepProfile::sites
+  std::vector<uint64_t> leading;       // the sites that lead it: indices of StepProfile::sites
   std::optional<uint64_t> call_frame;  // frame of the leading site: the one call that leads to all sites of the leak
 };
 
-// The levels of a device or of the host. The bins are finer than windows: each window has a whole number of them.
+// The levels of a device or of the host in some steps.
+struct DeviceBin {
+  // Sums over steps: bytes live at each step's peak, and bytes reserved but not live at that moment.
+  uint64_t peak = 0, fragmentation = 0;
+  uint64_t highest = 0;           // the highest of the steps' peaks
+  uint64_t reserved_highest = 0;  // the most bytes reserved
+  uint64_t at_highest = 0;        // bytes reserved but not live at the highest peak
+  uint64_t floor = 0;             // the fewest bytes live; UINT64_MAX if unknown
+  uint64_t peak_sum = 0;          // sum of the hashes of the peaks; almost certainly different if one peak is
+  uint64_t concurrent = 0;        // steps in which several threads have memory of one site live
+};
+
+// The bins are finer than windows: each window has a whole number of them.
 struct ProfileDevice {
   std::optional<uint32_t> index;  // none for the host
   uint64_t run_peak = 0, run_reserved_peak = 0, run_fragmentation = 0;
   uint64_t peak_step = 0;
   uint64_t steps_in_bin = 1;  // a power of two
-  // One value for each bin. The first two are sums over steps: bytes live at each step's peak, and bytes reserved but
-  // not live at that moment.
-  WindowSums peak, fragmentation;
-  WindowSums highest;           // the highest of the steps' peaks
-  WindowSums reserved_highest;  // the most bytes reserved
-  WindowSums at_highest;        // bytes reserved but not live at the highest peak
-  WindowSums floor;             // the fewest bytes live
-  WindowSums peak_sum;          // sum of the hashes of the peaks; almost certainly different if one peak is
-  WindowSums concurrent;        // steps in which several threads have memory of one site live
+  std::vector<DeviceBin> bins;
+};
+
+// The steps of a window.
+struct WindowSteps {
+  uint64_t first = 0, last = 0;  // by the job's own numbers
+  // Step values: their sum, and the number of steps that have one.
+  double mark_sum = 0;
+  uint64_t marks = 0;
 };
 
 struct StepProfile {
@@ -129,25 +155,21 @@ struct StepProfile {
 
   uint64_t steps = 0, warmup_end = 0;  // number of complete steps; the first step after warm-up
   uint64_t steps_in_window = 1;        // a power of two
-  WindowSums first_steps, last_steps;  // first and last step of each window, by the job's own numbers
+  std::vector<WindowSteps> window_steps;
   // Bytes allocated in a window, if windows replace steps; 0: they are steps.
   uint64_t window_bytes = 0;
-  // The directories of the process's own code, see CodeRoots.
-  std::string executable, working_directory, script_directory;
+  CodeRoots roots;
   std::vector<ProfileSite> sites;  // the most important sites, by number
   uint64_t other_sites = 0;        // number of sites that are left out
   std::vector<ProfileLeak> leaks;
   std::vector<ProfileDevice> devices;  // by index, the host last
-  // Step values: their sum in each window, and the number of steps that have one.
-  std::vector<double> mark_sum;
-  WindowSums marks;
   // The order of all allocations and frees.
   bool ordered = false;  // whether the order is known
   uint64_t events = 0, event_hash = 0;
   uint64_t sites_hash = 0;  // hash of all sites in their order
 
-  // Only for a trace that is compared: its windows are the comparison's blocks, and the totals of sites and devices
-  // cover the compared part of the run. A summary has none.
+  // Only for a trace that is compared: its windows are these blocks, and the totals of sites and devices cover the
+  // compared part of the run. A summary has none.
   std::optional<StepWindow> blocks;
 
   // Returns the number of windows.
@@ -161,13 +183,14 @@ struct StepProfile {
   uint64_t EndOf(size_t window) const { return blocks ? BeginOf(window + 1) : std::min(BeginOf(window + 1), steps); }
 };
 
-// Returns the bytes live when each window ends: allocated less freed bytes. One value for each window, also if all are
-// 0.
-WindowSums LiveAtEnds(const StepProfile& profile, const SiteWindows& site);
-WindowSums ObjectsAtEnds(const StepProfile& profile, const SiteWindows& site);
+// Computes the canonical frames, positions and device ordinals of the sites.
+void ReadFrames(StepProfile* profile);
 
-// Merges windows in pairs until there are at most `windows` (a power of two), and keeps the `sites` most important
-// sites: leaks first, then by bytes allocated. Reducing in two steps gives the same result as in one.
+// Keeps the `most` most important sites: leaks first, then by bytes allocated.
+void KeepSites(size_t most, StepProfile* profile);
+
+// Merges windows in pairs until there are at most `windows` (a power of two), and keeps `sites` sites. Reducing in two
+// steps gives the same result as in one.
 void Reduce(size_t windows, size_t sites, StepProfile* profile);
 
 // Throws std::runtime_error if the numbers cannot be those of a run. Comparisons rely on this check, as a summary may

@@ -87,9 +87,9 @@ absl::StatusOr<ProcessSummary> SummarizeProcess(const std::string& path, const A
   summary.identity = {process.host, (*trace)->clock().start_realtime_ns(), process.pid};
   summary.tool_version = kToolVersion;
   ProcessAnalysis analysis(**trace, options);
-  ProfileMaker profile(&analysis);
+  summary.profile = DescribeRun(&analysis);
+  ProfileMaker profile(&analysis, &summary.profile);
   summary.findings = FindInAnalysis(&analysis, &profile);
-  summary.profile = profile.Take();
   return summary;
 }
 

@@ -4,7 +4,10 @@
 #ifndef ANALYZER_SUMMARY_SUMMARY_FIELDS_H_
 #define ANALYZER_SUMMARY_SUMMARY_FIELDS_H_
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "analyzer/profile/step_profile.h"
 #include "analyzer/summary/process_summary.h"
@@ -12,20 +15,33 @@
 
 namespace vramtrack {
 
+// Visits one member of all rows as a list, which is empty if all its values are 0.
+template <class Archive, class Row, class Value>
+void Column(Archive& archive, uint32_t number, const char* name, std::vector<Row>& rows, Value Row::*member) {
+  std::vector<Value> values;
+  const auto is_set = [member](const Row& row) { return row.*member != 0; };
+  if (std::any_of(rows.begin(), rows.end(), is_set)) {
+    for (const Row& row : rows) values.push_back(row.*member);
+  }
+  archive(number, name, values);
+  if (rows.size() < values.size()) rows.resize(values.size());
+  for (size_t i = 0; i < values.size(); ++i) rows[i].*member = values[i];
+}
+
 template <class Archive>
 void Fields(Archive& archive, SiteWindows& windows) {
-  archive(1, "births", windows.births);
-  archive(2, "born_bytes", windows.born_bytes);
-  archive(3, "deaths", windows.deaths);
-  archive(4, "died_bytes", windows.died_bytes);
-  archive(5, "survivors", windows.survivors);
-  archive(6, "survivor_bytes", windows.survivor_bytes);
-  archive(7, "live", windows.live);
-  archive(8, "at_peak", windows.at_peak);
-  archive(9, "own", windows.own);
-  archive(10, "at_high", windows.at_high);
-  archive(11, "own_most", windows.own_most);
-  archive(12, "made", windows.made);
+  Column(archive, 1, "births", windows.sums, &SiteWindow::births);
+  Column(archive, 2, "born_bytes", windows.sums, &SiteWindow::born_bytes);
+  Column(archive, 3, "deaths", windows.sums, &SiteWindow::deaths);
+  Column(archive, 4, "died_bytes", windows.sums, &SiteWindow::died_bytes);
+  Column(archive, 5, "survivors", windows.sums, &SiteWindow::survivors);
+  Column(archive, 6, "survivor_bytes", windows.sums, &SiteWindow::survivor_bytes);
+  Column(archive, 7, "live", windows.sums, &SiteWindow::live);
+  Column(archive, 8, "at_peak", windows.sums, &SiteWindow::at_peak);
+  Column(archive, 9, "own", windows.sums, &SiteWindow::own);
+  Column(archive, 10, "at_high", windows.sums, &SiteWindow::at_high);
+  Column(archive, 11, "own_most", windows.sums, &SiteWindow::own_most);
+  Column(archive, 12, "made", windows.sums, &SiteWindow::made);
 }
 
 template <class Archive>
@@ -67,8 +83,8 @@ void Fields(Archive& archive, ProfileSite& site) {
   archive(20, "own_peak", site.own_peak);
   archive(21, "live_bytes", site.live_bytes);
   archive(22, "several_threads", site.several_threads);
-  archive(23, "sizes", site.sizes);
-  archive(24, "many_sizes", site.many_sizes);
+  archive(23, "sizes", site.sizes.sizes);
+  archive(24, "many_sizes", site.sizes.many);
   archive(25, "events", site.events);
   archive(26, "event_sum", site.event_sum);
   archive(27, "windows", site.windows);
@@ -88,14 +104,14 @@ void Fields(Archive& archive, ProfileDevice& device) {
   archive(4, "run_fragmentation", device.run_fragmentation);
   archive(5, "peak_step", device.peak_step);
   archive(6, "steps_in_bin", device.steps_in_bin);
-  archive(7, "peak", device.peak);
-  archive(8, "fragmentation", device.fragmentation);
-  archive(9, "highest", device.highest);
-  archive(10, "reserved_highest", device.reserved_highest);
-  archive(11, "at_highest", device.at_highest);
-  archive(12, "floor", device.floor);
-  archive(13, "peak_sum", device.peak_sum);
-  archive(14, "concurrent", device.concurrent);
+  Column(archive, 7, "peak", device.bins, &DeviceBin::peak);
+  Column(archive, 8, "fragmentation", device.bins, &DeviceBin::fragmentation);
+  Column(archive, 9, "highest", device.bins, &DeviceBin::highest);
+  Column(archive, 10, "reserved_highest", device.bins, &DeviceBin::reserved_highest);
+  Column(archive, 11, "at_highest", device.bins, &DeviceBin::at_highest);
+  Column(archive, 12, "floor", device.bins, &DeviceBin::floor);
+  Column(archive, 13, "peak_sum", device.bins, &DeviceBin::peak_sum);
+  Column(archive, 14, "concurrent", device.bins, &DeviceBin::concurrent);
 }
 
 template <class Archive>
@@ -104,21 +120,21 @@ void Fields(Archive& archive, StepProfile& profile) {
   archive(2, "warmup_end", profile.warmup_end);
   archive(3, "steps_in_window", profile.steps_in_window);
   archive(4, "window_bytes", profile.window_bytes);
-  archive(5, "executable", profile.executable);
-  archive(6, "working_directory", profile.working_directory);
-  archive(7, "script_directory", profile.script_directory);
+  archive(5, "executable", profile.roots.executable);
+  archive(6, "working_directory", profile.roots.working_directory);
+  archive(7, "script_directory", profile.roots.script_directory);
   archive(8, "sites", profile.sites);
   archive(9, "other_sites", profile.other_sites);
   archive(10, "leaks", profile.leaks);
   archive(11, "devices", profile.devices);
-  archive(12, "mark_sum", profile.mark_sum);
-  archive(13, "marks", profile.marks);
+  Column(archive, 12, "mark_sum", profile.window_steps, &WindowSteps::mark_sum);
+  Column(archive, 13, "marks", profile.window_steps, &WindowSteps::marks);
   archive(14, "ordered", profile.ordered);
   archive(15, "events", profile.events);
   archive(16, "event_hash", profile.event_hash);
   archive(17, "sites_hash", profile.sites_hash);
-  archive(18, "first_steps", profile.first_steps);
-  archive(19, "last_steps", profile.last_steps);
+  Column(archive, 18, "first_steps", profile.window_steps, &WindowSteps::first);
+  Column(archive, 19, "last_steps", profile.window_steps, &WindowSteps::last);
 }
 
 template <class Archive>

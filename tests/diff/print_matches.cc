@@ -11,25 +11,27 @@
 #include "analyzer/diff/site_matching.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/ingest/trace.h"
-#include "analyzer/profile/diff_site.h"
+#include "analyzer/profile/make_step_profile.h"
 
 namespace {
 
 using nlohmann::json;
 
 struct Side {
-  explicit Side(const vramtrack::Trace& trace) : analysis(trace, options), sites(vramtrack::CollectSites(&analysis)) {}
+  explicit Side(const vramtrack::Trace& trace) : analysis(trace, options), profile(vramtrack::DescribeRun(&analysis)) {
+    vramtrack::ReadFrames(&profile);
+  }
 
   vramtrack::AnalyzeOptions options;
   vramtrack::ProcessAnalysis analysis;
-  std::vector<vramtrack::DiffSite> sites;
+  vramtrack::StepProfile profile;
 };
 
 json Sites(const Side& side, const std::vector<size_t>& members) {
   json list = json::array();
   for (const size_t i : members) {
     json frames = json::array();
-    for (const vramtrack::ReportFrame& frame : side.sites[i].frames) {
+    for (const vramtrack::ReportFrame& frame : side.profile.sites[i].frames) {
       frames.push_back({frame.file, frame.line, frame.function});
     }
     list.push_back(frames);
@@ -56,7 +58,7 @@ int main(int argc, char** argv) {
     const std::string rename = argv[i];
     renames.push_back({rename.substr(0, rename.find('=')), rename.substr(rename.find('=') + 1)});
   }
-  const vramtrack::SiteMatching matching = MatchSites(base.sites, next.sites, renames);
+  const vramtrack::SiteMatching matching = MatchSites(base.profile.sites, next.profile.sites, renames);
   for (const vramtrack::SiteMatch& match : matching.matches) {
     std::printf("%s\n", json({{"base", Sites(base, match.base)}, {"new", Sites(next, match.next)}}).dump().c_str());
   }

@@ -7,7 +7,7 @@
 #include "analyzer/attribution/blame.h"
 #include "analyzer/attribution/glue.h"
 #include "analyzer/attribution/python_file.h"
-#include "analyzer/symbols/short_name.h"
+#include "analyzer/base/function_name.h"
 
 namespace vramtrack {
 namespace {
@@ -240,7 +240,7 @@ bool CallsLibrary(const std::vector<ReportFrame>& frames, size_t calls) {
 
 bool IsConstructor(const ReportFrame& frame) {
   if (IsPython(frame)) return UnqualifiedName(frame.function) == "__init__";
-  std::string name = ShortName(frame.function);
+  std::string name = QualifiedName(frame.function);
   if (const size_t arguments = name.find('<'); arguments != std::string::npos) name.resize(arguments);
   const size_t colons = name.rfind("::");
   if (colons == std::string::npos) return false;
