@@ -39,9 +39,6 @@ void AssignIds(size_t reported, std::vector<ReportSite>* sites);
 // Returns the new name of a site. Findings name sites by index until the sites of the whole job have ids.
 using SiteNamer = std::function<std::string(size_t index)>;
 
-// Returns the index that a reference has until then. CheckFindings in summary.cc checks those that were read.
-inline size_t IndexOfSite(const std::string& reference) { return std::stoul(reference); }
-
 // Renames all sites that a part of the findings refers to.
 template <class T>
 void RenameSites(const SiteNamer& name, T* part) {

@@ -303,6 +303,10 @@ void Fields(Visitor& visit, ReportSite& site) {
 
 inline bool IsLeak(const ReportSite& site) { return IsLeak(site.verdict); }
 
+// Returns the index that a reference to a site has until the sites of the whole job have ids. CheckFindings in summary.cc
+// checks those that were read.
+inline size_t IndexOfSite(const std::string& reference) { return std::stoul(reference); }
+
 }  // namespace vramtrack
 
 #endif  // ANALYZER_MODEL_SITE_H_

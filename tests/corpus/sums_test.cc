@@ -67,7 +67,11 @@ Complaints Wrong(const Report& report) {
   if (report.handle_growth) add(Sums(*report.handle_growth));
   for (const ReportPeakLines& peak : report.peak_lines) {
     uint64_t bytes = peak.other_bytes;
-    for (const ReportPeakLine& line : peak.lines) bytes += line.bytes;
+    for (const ReportPeakLine& line : peak.lines) {
+      bytes += line.bytes;
+      if (line.bytes > peak.live || line.peak_without > peak.live) wrong.push_back("a line has more than the peak");
+    }
+    if (peak.other_bytes > peak.live) wrong.push_back("the lines of the peak have more than it");
     if (bytes != peak.live) wrong.push_back("the lines of the peak do not add up to it");
   }
   return wrong;

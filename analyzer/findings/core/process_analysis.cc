@@ -223,4 +223,17 @@ std::string ProcessAnalysis::Category(SiteIndex site) {
   return options_.categories.Name(PurposeOf(site).category);
 }
 
+uint32_t ProcessAnalysis::ScopeOf(const std::vector<size_t>& groups) const {
+  uint32_t found = Site::kNoScope;
+  for (const size_t group : groups) {
+    for (const SiteIndex site : groups_[group].sites) {
+      const uint32_t scope = ledger().sites()[site].scope;
+      if (scope == Site::kNoScope) continue;
+      if (ledger().scopes()[scope].is_leading()) return scope;
+      if (found == Site::kNoScope) found = scope;
+    }
+  }
+  return found;
+}
+
 }  // namespace vramtrack

@@ -95,6 +95,10 @@ class ProcessAnalysis {
   const std::vector<SiteGroup>& groups() const { return groups_; }  // sites to report, in the order of SelectSites
   // Returns all other sites, joined if they look the same. They are counted but not reported.
   const std::vector<SiteGroup>& other_groups() const { return other_groups_; }
+  // Returns the index of the total that figures of these groups at the peak are about: the one that the device's
+  // figures are taken from, if they have memory in it, and Site::kNoScope for handles. What a library allocates at a
+  // leak's line is in another one.
+  uint32_t ScopeOf(const std::vector<size_t>& groups) const;
   size_t GroupOf(SiteIndex site) const {
     const auto found = group_of_site_.find(site);
     return found == group_of_site_.end() ? kNoGroup : found->second;

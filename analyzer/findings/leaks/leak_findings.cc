@@ -193,6 +193,9 @@ class LeakFindings final : public Collector {
     for (const size_t member : members) {
       if (!IsWithinPools(member, members)) AddPart(sites[member], &sum);
     }
+    sum.bytes_at_peak = 0;
+    for (const SiteIndex site : WatchedSitesOf(members))
+      sum.bytes_at_peak += analysis_.ledger().sites()[site].bytes_at_peak;
     return sum;
   }
 
@@ -203,23 +206,15 @@ class LeakFindings final : public Collector {
                       analysis_.options().horizon_steps, analysis_.ledger().DeviceBytes(device));
   }
 
-  // Those of the groups' sites whose bytes count to the same total: a leak of CUDA graphs has parts of all levels.
-  std::vector<SiteIndex> WatchedSitesOf(const std::vector<size_t>& groups) const {
-    bool pools = false, blocks = false;
+  // The sites of a leak whose bytes count to the total that its figures at the peak are about.
+  std::vector<SiteIndex> WatchedSitesOf(const std::vector<size_t>& members) const {
+    const uint32_t scope = analysis_.ScopeOf(members);
     std::vector<SiteIndex> sites;
-    const auto kind_of = [this](SiteIndex site) { return analysis_.ledger().sites()[site].key.kind; };
-    for (const size_t group : groups) {
-      pools |= IsGraphPool(group);
-      for (const SiteIndex site : analysis_.groups()[group].sites) {
-        blocks |= LevelOf(kind_of(site)) == Level::kFramework;
-        sites.push_back(site);
+    for (const size_t member : members) {
+      for (const SiteIndex site : analysis_.groups()[member].sites) {
+        if (analysis_.ledger().sites()[site].scope == scope) sites.push_back(site);
       }
     }
-    if (!pools) return sites;
-    const auto is_other = [&](SiteIndex site) {
-      return blocks ? LevelOf(kind_of(site)) != Level::kFramework : kind_of(site) != schema::GRAPH_POOL;
-    };
-    sites.erase(std::remove_if(sites.begin(), sites.end(), is_other), sites.end());
     return sites;
   }
 

@@ -107,6 +107,11 @@ ReportPeakLine PeakLines::Describe(const Line& line, const Counterfactual& witho
 void PeakLines::Describe(const Replay& replay, ProcessFindings* findings) {
   const Ledger& ledger = analysis_.ledger();
   const std::vector<ReportSite>& sites = findings->sites;
+  std::map<size_t, std::vector<size_t>> leaks;  // the members of each, by its leader
+  for (size_t i = 0; i < sites.size(); ++i) {
+    if (sites[i].group) leaks[i].push_back(i);
+    if (!sites[i].part_of.empty()) leaks[IndexOfSite(sites[i].part_of)].push_back(i);
+  }
   for (const Peak& peak : peaks_) {
     const Scope& scope = ledger.scopes()[peak.scope];
     ReportPeakLines lines;
@@ -114,15 +119,14 @@ void PeakLines::Describe(const Replay& replay, ProcessFindings* findings) {
     lines.live = scope.peak;
     uint64_t all_sites = peak.sites;
     for (const Line& line : peak.lines) lines.lines.push_back(Describe(line, replay.counterfactual));
-    for (size_t i = 0; i < sites.size(); ++i) {
-      const ReportSite& site = sites[i];
-      if (!site.group || ledger.sites()[analysis_.groups()[i].sites[0]].scope != peak.scope) continue;
-      if (site.group->bytes_at_peak == 0) continue;
+    for (const auto& [leader, members] : leaks) {
+      const ReportSite& site = sites[leader];
+      if (analysis_.ScopeOf(members) != peak.scope || site.group->bytes_at_peak == 0) continue;
       ReportPeakLine leak;
       if (!site.frames.empty()) leak.line = site.frames[site.blame_frame];
-      leak.site = absl::StrCat(i);
+      leak.site = absl::StrCat(leader);
       leak.leak = true;
-      leak.sites = site.parts + 1;
+      leak.sites = members.size();
       leak.bytes = site.group->bytes_at_peak;
       leak.peak_without = site.group->peak_without;
       all_sites += leak.sites;
