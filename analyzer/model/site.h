@@ -303,8 +303,8 @@ void Fields(Visitor& visit, ReportSite& site) {
 
 inline bool IsLeak(const ReportSite& site) { return IsLeak(site.verdict); }
 
-// Returns the index that a reference to a site has until the sites of the whole job have ids. CheckFindings in summary.cc
-// checks those that were read.
+// Returns the index that a reference to a site has until the sites of the whole job have ids. CheckFindings in
+// summary.cc checks those that were read.
 inline size_t IndexOfSite(const std::string& reference) { return std::stoul(reference); }
 
 }  // namespace vramtrack

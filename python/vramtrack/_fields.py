@@ -512,24 +512,6 @@ class Sleep:
 
 
 @dataclasses.dataclass(frozen=True)
-class RepeatedFree:
-    """Memory or a mapping that was released again, after it had already been released.
-
-    Attributes:
-        kind: As of a site.
-        count: How often, with these two stacks.
-        stack: Of the call that came too late; may be empty.
-        first_stack: Of the call that had released it; may be empty.
-    """
-
-    kind: str
-    device: int
-    count: int
-    stack: tuple[Frame, ...]
-    first_stack: tuple[Frame, ...]
-
-
-@dataclasses.dataclass(frozen=True)
 class Process:
     """One for each trace.
 
@@ -549,7 +531,6 @@ class Process:
         activities: `None` without CUPTI.
         allocators: Of frameworks other than PyTorch, whose blocks are sites of the level `framework`.
         sleeps: One for each device whose memory slept.
-        repeated_frees: The most frequent first.
     """
 
     pid: int
@@ -566,7 +547,6 @@ class Process:
     activities: Activities | None
     allocators: tuple[Allocator, ...]
     sleeps: tuple[Sleep, ...]
-    repeated_frees: tuple[RepeatedFree, ...]
 
 
 @dataclasses.dataclass(frozen=True)
