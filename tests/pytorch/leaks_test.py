@@ -63,7 +63,9 @@ def what_is_wrong(pythons, script, variant, folder):
     sites = {site["id"]: site for site in report["sites"]}
     leaks = [sites[i] for i in report["ranking"]]
     parts = [site for site in report["sites"] if site["part_of"]]
-    wrong = []
+    wrong = ["a line with more than the peak" for peak in report["peak_lines"]
+             for size in [peak["other_bytes"], *(line[key] for line in peak["lines"] for key in ("bytes", "peak_without"))]
+             if size > peak["live"]]
     if not expected:
         wrong += ["no leak, but: " + shown(site, script) for site in leaks + parts]
         wrong += ["not judged: " + shown(site, script) for site in report["sites"]
