@@ -10,6 +10,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "absl/strings/str_cat.h"
 #include "analyzer/symbols/debug_info.h"
 #include "analyzer/symbols/demangle.h"
 #include "analyzer/symbols/elf_file.h"
