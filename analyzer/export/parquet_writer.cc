@@ -134,7 +134,7 @@ std::optional<Bounds> BoundsOfWords(const std::vector<uint64_t>& words) {
   return Bounds{PlainOf(low), PlainOf(high)};
 }
 
-// Returns nullopt if the values have none that readers can use.
+// Returns nullopt where the values have no bounds that a reader can use.
 std::optional<Bounds> BoundsOf(const ColumnValues& column) {
   switch (column.column().type) {
     case TableColumn::kText: {

@@ -50,7 +50,7 @@ SurvivorSeries SumOf(const SurvivorSeries& a, const SurvivorSeries& b);
 
 // What a line leaves behind, as the model of a leak reads it. There are two kinds of evidence, and both have this form:
 // the objects that survived, by step of birth; and the rises of what the line holds at the quietest moment of each
-// step, each of which is a survivor that replaced nothing.
+// step. Each rise counts as a survivor that replaced nothing.
 struct Evidence {
   Step width = 1;       // of the run's steps, in one of these
   Step steps = 0;       // complete steps

@@ -42,7 +42,7 @@ class Frame(_fields.Frame):
 
 
 class Placed:
-    """What has a stack, of which one frame names it."""
+    """An object with a call stack. One frame of the stack names it."""
 
     frames: tuple[Frame, ...]
     _naming_frame: ClassVar[str]  # the field that has its index

@@ -193,9 +193,10 @@ class LeakFindings final : public Collector {
     for (const size_t member : members) {
       if (!IsWithinPools(member, members)) AddPart(sites[member], &sum);
     }
-    sum.bytes_at_peak = 0;
-    for (const SiteIndex site : WatchedSitesOf(members))
+    sum.bytes_at_peak = 0;  // of one total, unlike the others
+    for (const SiteIndex site : WatchedSitesOf(members)) {
       sum.bytes_at_peak += analysis_.ledger().sites()[site].bytes_at_peak;
+    }
     return sum;
   }
 

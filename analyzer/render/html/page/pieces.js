@@ -28,7 +28,7 @@ export function deviceChoice(all, current, others = {}) {
   return h('label', null, 'memory of ', h('select', {onchange: (event) => state.change({device: event.target.value, ...others})}, all.map((one) => h('option', {value: deviceKey(one), selected: one === current}, format.device(one.device)))));
 }
 
-// Buttons of which one is pressed: [[value, text]]. `pick(value)`.
+// A row of buttons, one pressed: [[value, text]]. A click calls `pick(value)`.
 export function choice(label, options, current, pick) {
   return h('div', {class: 'choice', role: 'group', 'aria-label': label}, options.map(([value, text]) => h('button', {type: 'button', 'data-value': value || null, 'aria-pressed': String(value === current), onclick: () => pick(value)}, text)));
 }
