@@ -19,6 +19,10 @@ def find_chromium():
     return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
+class CallError(RuntimeError):
+    """The browser refused a call: its target is being left for another page, for one."""
+
+
 class Browser:
     """A context manager. Not thread-safe."""
 
@@ -103,7 +107,7 @@ class Browser:
                 self._note(answer)
                 continue
             if "error" in answer:
-                raise RuntimeError("%s: %s" % (method, answer["error"]["message"]))
+                raise CallError("%s: %s" % (method, answer["error"]["message"]))
             return answer["result"]
 
     def open(self, address):
@@ -120,7 +124,12 @@ class Browser:
 
     def wait_for(self, expression, seconds=30):
         until = time.monotonic() + seconds
-        while not self.evaluate(expression):
+        while True:
+            try:
+                if self.evaluate(expression):
+                    return
+            except CallError:  # the page that was asked is being left for another one
+                pass
             if time.monotonic() > until:
                 raise AssertionError("did not come true: %s; complaints: %s" % (expression, self.complaints))
             time.sleep(0.02)
