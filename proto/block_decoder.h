@@ -63,7 +63,6 @@ class BlockDecoder {
   const std::vector<DecodedShape>& shapes() const { return shapes_; }
   // Swaps the block's shapes, which do not move in memory, for the space of the next block's. Call it after the last
   // event.
-  void SwapShapes(std::vector<DecodedShape>* other) { shapes_.swap(*other); }
 
   // Reads the next event. False after the last, or with `error()` set if the columns are inconsistent.
   bool Next(DecodedEvent* event) {

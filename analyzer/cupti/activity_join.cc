@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "analyzer/attribution/library.h"
-#include "analyzer/ingest/event_pipe.h"
+#include "analyzer/ingest/event_stream.h"
 #include "analyzer/ledger/kind.h"
 
 namespace vramtrack {
@@ -54,7 +54,7 @@ size_t Counterpart(const std::vector<Entry>& entries, uint64_t bytes, bool same_
 
 }  // namespace
 
-ActivityJoin::ActivityJoin(const Trace& trace, bool decode_ahead) : trace_(trace), stream_(trace) {
+ActivityJoin::ActivityJoin(const Trace& trace) : trace_(trace), stream_(trace) {
   gaps_ = stream_.Gaps(UINT64_MAX);
   hooked_in_gap_.resize(gaps_.size());
   tolerance_ = static_cast<uint64_t>(trace.clock().ticks_per_second() * kClockToleranceS);
@@ -63,14 +63,10 @@ ActivityJoin::ActivityJoin(const Trace& trace, bool decode_ahead) : trace_(trace
   if (has_record_ && !gaps_.empty() && gaps_[0].begin < record_ticks_) {
     gaps_[0].end = std::min(gaps_[0].end, record_ticks_);
   }
-  EventPipe pipe(trace, decode_ahead);
-  for (;;) {
-    const std::vector<StreamEvent>& events = pipe.Next();
-    if (events.empty()) break;
-    for (const StreamEvent& event : events) {
-      last_ticks_ = std::max(last_ticks_, event.time);
-      if (event.operation == schema::ALLOCATE) OnAllocate(event);
-    }
+  EventStream events(trace);
+  for (StreamEvent event; events.Next(&event);) {
+    last_ticks_ = std::max(last_ticks_, event.time);
+    if (event.operation == schema::ALLOCATE) OnAllocate(event);
   }
   Finish();
 }

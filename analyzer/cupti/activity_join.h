@@ -32,8 +32,8 @@ class ActivityJoin {
     uint64_t allocations = 0, bytes = 0;
   };
 
-  // Reads the whole trace. `decode_ahead`: decode in another thread; the result is the same.
-  ActivityJoin(const Trace& trace, bool decode_ahead);
+  // Reads the whole trace.
+  explicit ActivityJoin(const Trace& trace);
 
   uint64_t joined() const { return joined_; }
   uint64_t joined_bytes() const { return joined_bytes_; }

@@ -24,7 +24,7 @@ namespace {
 struct Joined {
   explicit Joined(std::string file) : bytes(std::move(file)) {
     trace = *Trace::Read(bytes, "test");
-    join = std::make_unique<ActivityJoin>(*trace, /*decode_ahead=*/false);
+    join = std::make_unique<ActivityJoin>(*trace);
     LedgerOptions options;
     options.unseen = &join->unseen();
     ledger = std::make_unique<Ledger>(*trace, StepPlan{}, options);

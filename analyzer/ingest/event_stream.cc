@@ -173,7 +173,7 @@ void EventStream::Close(Cursor* cursor) {
   const BlockRef& closed = *cursor->open->block;
   if (!closed.from_journal) closed_bytes_ += closed.payload.size();
   if (__builtin_expect(closed_bytes_ >= kReleaseBytes, 0)) ReleaseRead();
-  if (keep_tables_) SetTablesAside(cursor->open.get());
+  block_ended_ = true;
   const std::vector<BlockRef>& blocks = cursor->blocks->blocks;
   if (cursor->next_block < blocks.size()) cursor->time = std::max(cursor->time, blocks[cursor->next_block].first_time);
 }
@@ -189,14 +189,6 @@ void EventStream::ReleaseRead() {
     }
   }
   release_.Passed(first);
-}
-
-void EventStream::SetTablesAside(OpenBlock* open) {
-  if (spare_.empty()) spare_.push_back(std::make_unique<BlockTables>());
-  ended_.push_back(std::move(spare_.back()));
-  spare_.pop_back();
-  open->decoder.SwapShapes(&ended_.back()->shapes);
-  open->notes.swap(ended_.back()->notes);
 }
 
 bool EventStream::Ready(Cursor* cursor) {
@@ -317,14 +309,22 @@ size_t EventStream::ReadRun(StreamEvent* events, size_t most) {
   return count;
 }
 
-size_t EventStream::Read(StreamEvent* events, size_t most) {
+const std::vector<StreamEvent>& EventStream::Read() {
+  batch_.resize(kMostEvents);
+  block_ended_ = false;
   size_t count = 0;
-  while (count < most) {
-    count += ReadRun(events + count, most - count);
-    if (count == most || !Next(&events[count])) break;
-    ++count;
+  while (count < kMostEvents && !(block_ended_ && count > 0)) {
+    if (const size_t run = ReadRun(&batch_[count], kMostEvents - count); run > 0) {
+      count += run;
+    } else if (uint32_t slot; !FindTurn(&slot)) {
+      NoteEnd();
+      break;
+    } else if (DeliverTurn(slot, &batch_[count])) {
+      ++count;
+    }
   }
-  return count;
+  batch_.resize(count);
+  return batch_;
 }
 
 uint64_t EventStream::TimeOf(uint32_t slot) const { return slot == past_slot() ? past_->time() : cursors_[slot].time; }
@@ -399,9 +399,13 @@ bool EventStream::DeliverNext(uint32_t slot, StreamEvent* event) {
   return true;
 }
 
+inline bool EventStream::DeliverTurn(uint32_t slot, StreamEvent* event) {
+  return __builtin_expect(slot == past_slot(), 0) ? DeliverPast(event) : DeliverNext(slot, event);
+}
+
 bool EventStream::Next(StreamEvent* event) {
   for (uint32_t slot; FindTurn(&slot);) {
-    if (__builtin_expect(slot == past_slot(), 0) ? DeliverPast(event) : DeliverNext(slot, event)) return true;
+    if (DeliverTurn(slot, event)) return true;
   }
   NoteEnd();
   return false;

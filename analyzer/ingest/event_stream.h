@@ -22,35 +22,21 @@ namespace vramtrack {
 // the past are those of PastEvents. Thread-compatible.
 class EventStream {
  public:
-  // The tables that the events of a block point to.
-  struct BlockTables {
-    std::vector<DecodedShape> shapes;
-    std::vector<uint32_t> notes;  // by shape
-  };
-
   explicit EventStream(const Trace& trace);
   ~EventStream();
 
   // Stores the next event in `*event`. Returns false after the last event, or after the last one within the time limit.
-  // The time limit is that of Trace::LeaveOutAfter.
+  // The time limit is that of Trace::LeaveOutAfter. What the event points to is valid until the next call of this
+  // class.
   bool Next(StreamEvent* event);
-  // Stores the next events, `most` at most, and returns how many: fewer only at the end. Calls Next() where it has to;
-  // of events that follow one another in a thread it does less for each.
-  size_t Read(StreamEvent* events, size_t most);
+  // Returns the next events; none only at the end, as for Next(). They and what they point to are valid until the next
+  // call of this class. Of events that follow one another in a thread it does less for each than Next().
+  const std::vector<StreamEvent>& Read();
 
   // After Trace::Continue(), goes on with what the newer reading has more. Returns false if that cannot be: a free that
   // was delivered has turned out to have failed, or events are missing or came too late for their place in the order.
   // The stream is then of no use any more.
   bool Continue();
-
-  // From this call on, the tables of a block stay valid until GiveBack() returns them to the stream for reuse.
-  // TakeEnded moves the tables of blocks whose events have all been delivered to the end of `*ended`.
-  void KeepTables() { keep_tables_ = true; }
-  void TakeEnded(std::vector<std::unique_ptr<BlockTables>>* ended) {
-    for (std::unique_ptr<BlockTables>& tables : ended_) ended->push_back(std::move(tables));
-    ended_.clear();
-  }
-  void GiveBack(std::unique_ptr<BlockTables> tables) { spare_.push_back(std::move(tables)); }
 
   uint32_t slots() const { return static_cast<uint32_t>(cursors_.size()); }
   // Returns the number of events that could not be read, because the columns of their block are inconsistent.
@@ -100,7 +86,8 @@ class EventStream {
   uint64_t TimeOf(uint32_t slot) const;
   bool HasNext(uint32_t slot);
   bool HasDelivered(const Forced& forced) const;
-  // Deliver the next event of the past, or of a thread. Return false if it must wait or is left out.
+  // Delivers the event whose turn it is, of the past or of a thread. Returns false if it must wait or is left out.
+  bool DeliverTurn(uint32_t slot, StreamEvent* event);
   bool DeliverPast(StreamEvent* event);
   bool DeliverNext(uint32_t slot, StreamEvent* event);
   // Stores events of the thread whose turn it is, as long as it is and nothing unusual happens. May store none.
@@ -112,7 +99,6 @@ class EventStream {
   void NoteEnd();
   void Advance(Cursor* cursor);  // moves on by one event, without opening a block
   void Close(Cursor* cursor);
-  void SetTablesAside(OpenBlock* open);
   void ReleaseRead();
   bool Waiting(uint32_t slot) const;
   uint32_t SlotOf(uint32_t thread) const;
@@ -126,6 +112,7 @@ class EventStream {
   void PopTop();
 
   static constexpr uint64_t kReleaseBytes = 8 << 20;
+  static constexpr size_t kMostEvents = 256;
 
   const Trace& trace_;
   ReleaseBehind release_;
@@ -136,8 +123,9 @@ class EventStream {
   std::vector<Forced> forced_;
   uint64_t unreadable_events_ = 0;
   uint64_t late_before_ = 0;  // an event of an earlier time that comes after the last end had its place before that
-  bool keep_tables_ = false;
-  std::vector<std::unique_ptr<BlockTables>> ended_, spare_;
+  std::vector<StreamEvent> batch_;
+  bool block_ended_ =
+      false;  // since the batch began; its tables are overwritten when the thread's next block is opened
 };
 
 }  // namespace vramtrack

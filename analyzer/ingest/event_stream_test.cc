@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/ingest/testing/fuzz_file.h"
+#include "proto/testing/random_trace.h"
 #include "proto/testing/trace_builder.h"
 
 namespace vramtrack {
@@ -129,6 +131,56 @@ TEST(EventStream, AKilledProcessLeavesTheSameEvents) {
     }
   }
   EXPECT_EQ(ReadAll(killed.Kill()), ReadAll(finished.Finish()));
+}
+
+// All that an event says, and how often a note was taken at its shape.
+std::vector<uint64_t> Content(const StreamEvent& event) {
+  std::vector<uint64_t> content = {event.operation,     event.slot.value(), event.shape->kind,
+                                   event.shape->device, event.shape->bytes, event.shape->stream,
+                                   event.time,          event.past,         (*event.note)++};
+  if (event.operation == ALLOCATE || event.operation == FREE) {
+    content.insert(content.end(), {event.owner.value(), event.ordinal});
+  }
+  return content;
+}
+
+void ExpectTheSameInBatches(const std::string& file) {
+  absl::StatusOr<std::unique_ptr<Trace>> trace = Trace::Read(file, "test");
+  ASSERT_TRUE(trace.ok()) << trace.status();
+  std::vector<std::vector<uint64_t>> one_by_one, in_batches;
+  EventStream single(**trace), batches(**trace);
+  for (StreamEvent event; single.Next(&event);) one_by_one.push_back(Content(event));
+  for (;;) {
+    const std::vector<StreamEvent>& events = batches.Read();
+    if (events.empty()) break;
+    for (const StreamEvent& event : events) in_batches.push_back(Content(event));
+  }
+  EXPECT_TRUE(in_batches == one_by_one);
+  EXPECT_TRUE(batches.Read().empty());
+  EXPECT_EQ(batches.unreadable_events(), single.unreadable_events());
+}
+
+TEST(EventStream, DeliversTheSameInBatches) {
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
+    RandomTrace random(seed, seed == 4 ? 100000 : 20000, static_cast<uint32_t>(seed));
+    ExpectTheSameInBatches(seed % 2 == 0 ? random.trace.Kill() : random.trace.Finish());
+  }
+}
+
+TEST(EventStream, DeliversTheSameInBatchesOfADamagedTrace) {
+  RandomTrace random(7, 30000, 3);
+  std::string file = random.trace.Finish();
+  for (size_t at = file.size() / 4; at < file.size(); at += file.size() / 4) file[at] ^= 0x55;
+  ExpectTheSameInBatches(file);
+  file.resize(file.size() / 2);
+  ExpectTheSameInBatches(file);
+}
+
+TEST(EventStream, DeliversTheSameInBatchesOfATraceOfBoundedSize) {
+  for (const std::string& seed : FuzzSeeds()) {
+    const std::string file = FileOfFuzzInput(reinterpret_cast<const uint8_t*>(seed.data()), seed.size());
+    if (Trace::Read(file, "test").ok()) ExpectTheSameInBatches(file);
+  }
 }
 
 }  // namespace

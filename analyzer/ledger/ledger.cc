@@ -29,12 +29,12 @@ Ledger::Ledger(const Trace& trace, StepPlan plan, LedgerOptions options)
 Ledger::~Ledger() = default;
 
 void Ledger::Replay() {
-  if (pipe_ == nullptr) {
+  if (stream_ == nullptr) {
     for (ReplayObserver* observer : options_.observers) observer->OnBegin(*this);
-    pipe_ = std::make_unique<EventPipe>(trace_, options_.decode_ahead && !keeps_place_);
+    stream_ = std::make_unique<EventStream>(trace_);
   }
   for (;;) {
-    const std::vector<StreamEvent>& events = pipe_->Next();
+    const std::vector<StreamEvent>& events = stream_->Read();
     if (events.empty()) break;
     for (const StreamEvent& event : events) {
       if (__builtin_expect(event.time >= unseen_ticks_, 0)) ApplyUnseen(event.time);
@@ -45,15 +45,15 @@ void Ledger::Replay() {
     if (options_.replayed != nullptr) *options_.replayed += events.size();
   }
   if (unseen_ticks_ != UINT64_MAX) ApplyUnseen(UINT64_MAX);
-  unreadable_events_ = pipe_->unreadable_events();
-  if (!keeps_place_) pipe_.reset();
+  unreadable_events_ = stream_->unreadable_events();
+  if (!keeps_place_) stream_.reset();
   NoteEnd();
   for (ReplayObserver* observer : options_.observers) observer->OnEnd();
 }
 
 bool Ledger::Continue(StepPlan plan) {
-  return pipe_ != nullptr && undefined_stacks_ == 0 && clock_.Continue(std::move(plan), last_ticks_) &&
-         pipe_->Continue();
+  return stream_ != nullptr && undefined_stacks_ == 0 && clock_.Continue(std::move(plan), last_ticks_) &&
+         stream_->Continue();
 }
 
 void Ledger::Apply(const StreamEvent& event) {

@@ -15,7 +15,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "analyzer/base/indices.h"
-#include "analyzer/ingest/event_pipe.h"
+#include "analyzer/ingest/event_stream.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/live_table.h"
 #include "analyzer/ledger/mapped_memory.h"
@@ -28,7 +28,6 @@
 namespace vramtrack {
 
 struct LedgerOptions {
-  bool decode_ahead = false;  // decode events in another thread; the results are the same
   // Counts the replayed events, for progress displays. Not owned; may be null.
   std::atomic<uint64_t>* replayed = nullptr;
   // Memory that no hooked event reports. Not owned; may be null.
@@ -47,7 +46,7 @@ class Ledger {
 
   // Reads the stream of the trace up to its end or time limit. The observers' OnEnd is called each time.
   void Replay();
-  // Makes the ledger one that can go on after Replay(), which then does not decode ahead.
+  // Makes the ledger one that can go on after Replay().
   void KeepPlace() { keeps_place_ = true; }
   // After Trace::Continue(), and with a plan that was made for the newer reading: prepares for another Replay(), which
   // goes on where the last one ended. Returns false if the steps or events so far would have been others; the ledger is
@@ -165,7 +164,7 @@ class Ledger {
   const Trace& trace_;
   LedgerOptions options_;
   bool keeps_place_ = false;
-  std::unique_ptr<EventPipe> pipe_;                     // of a replay that can go on
+  std::unique_ptr<EventStream> stream_;                 // of a replay that can go on
   uint64_t undefined_stacks_ = 0;                       // sites whose stack was not defined anywhere
   std::vector<ReplayObserver*> on_allocate_, on_free_;  // those of options_.observers that want these calls
   StepClock clock_;

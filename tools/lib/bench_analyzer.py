@@ -134,10 +134,7 @@ def bench(root, folder, events):
     for shape in ("driver", "pytorch"):
         trace = os.path.join(folder, shape + ".vtrace")
         subprocess.run([replay, "--shape=" + shape, "--events=%d" % events, "--output=" + trace], check=True)
-        for threads in (1, 2):
-            command = [vramtrack, "report", trace, "--format", "json", "--threads", str(threads)]
-            name = "vramtrack report, %s, %d thread%s" % (shape, threads, "s" if threads > 1 else "")
-            show(results, name, events, best(command))
+        show(results, "vramtrack report, " + shape, events, best([vramtrack, "report", trace, "--format", "json"]))
         os.remove(trace)
     few = min(events // PEER_SHARE, MOST_PEER_EVENTS)
     for peer in (bench_memray, bench_heaptrack, bench_memory_viz):

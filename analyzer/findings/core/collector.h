@@ -2,7 +2,6 @@
 #ifndef ANALYZER_FINDINGS_CORE_COLLECTOR_H_
 #define ANALYZER_FINDINGS_CORE_COLLECTOR_H_
 
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -18,14 +17,9 @@ namespace vramtrack {
 // A replay after the verdicts: its observers, and the sites for which it computes the peak without them.
 struct Replay {
   std::vector<ReplayObserver*> observers;  // not owned
-  // Observers that take as long as all others together. With more than one thread they follow a replay of their own
-  // at the same time, so they must share nothing with the others. Not owned.
-  std::vector<ReplayObserver*> apart;
-  // What is computed from the observers apart, at the same time as they: it must share nothing with the others either.
-  std::vector<std::function<void()>> after_apart;
   Counterfactual counterfactual;
   // Set by the replay; observers may read them until all collectors have described. Null: no replay was made.
-  std::unique_ptr<Ledger> ledger, ledger_apart;
+  std::unique_ptr<Ledger> ledger;
 
   bool made() const { return ledger != nullptr; }
 };
@@ -50,7 +44,7 @@ void Collect(ProcessAnalysis* analysis, const std::vector<Collector*>& collector
 // Lets each of `collectors` write what it knows without a replay. Not every collector knows anything then.
 void CollectWithoutReplay(const std::vector<Collector*>& collectors, ProcessFindings* findings);
 
-// Makes one more replay, with the observers of `replay`; two at the same time if some are apart.
+// Makes one more replay, with the observers of `replay`.
 void MakeReplay(Pass pass, ProcessAnalysis* analysis, Replay* replay);
 
 }  // namespace vramtrack

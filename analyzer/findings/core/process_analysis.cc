@@ -38,11 +38,11 @@ bool IsKept(const SiteHistory& history, const Site& site) {
   return history.live_objects() > 0 && history.died_objects < kDrops * history.live_objects();
 }
 
-std::optional<ActivityJoin> JoinActivities(const Trace& trace, const AnalyzeOptions& options, PassPlan* passes) {
+std::optional<ActivityJoin> JoinActivities(const Trace& trace, PassPlan* passes) {
   std::optional<ActivityJoin> join;
   if (trace.activities().empty()) return join;
   passes->Begin(Pass::kActivities);
-  join.emplace(trace, options.threads != 1);
+  join.emplace(trace);
   return join;
 }
 
@@ -50,7 +50,6 @@ std::optional<ActivityJoin> JoinActivities(const Trace& trace, const AnalyzeOpti
 
 LedgerOptions ProcessAnalysis::replay_options() const {
   LedgerOptions replay;
-  replay.decode_ahead = options_.threads != 1;
   if (options_.progress != nullptr) replay.replayed = &options_.progress->events;
   if (activities_) replay.unseen = &activities_->unseen();
   return replay;
@@ -64,7 +63,7 @@ ProcessAnalysis::ProcessAnalysis(const Trace& trace, const AnalyzeOptions& optio
       options_(options),
       step_marks_(ParseStepMarks(options.step_marks).value_or(StepMarks())),
       passes_(trace, step_marks_, options.progress, options.passes),
-      activities_(JoinActivities(trace, options, &passes_)),
+      activities_(JoinActivities(trace, &passes_)),
       search_(std::move(kept.search)),
       symbols_(options.symbols),
       symbolizer_(trace.definitions(), &symbols_, StackDetail::kUseful, Libraries()),

@@ -272,8 +272,7 @@ SegmentFindings::SegmentFindings(ProcessAnalysis* analysis)
 
 void SegmentFindings::Prepare(Replay* detail) {
   if (!segments_.has_devices()) return;
-  detail->apart.push_back(&segments_);
-  detail->after_apart.push_back([this] { TryAllSettings(); });
+  detail->observers.push_back(&segments_);
 }
 
 void SegmentFindings::TryAllSettings() {
@@ -286,6 +285,7 @@ void SegmentFindings::TryAllSettings() {
 }
 
 void SegmentFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings) {
+  if (segments_.has_devices()) TryAllSettings();
   for (const Scope& scope : analysis_.ledger().scopes()) {
     const auto found = found_.find(scope.device);
     if (scope.level != Level::kFramework || found == found_.end()) continue;
