@@ -71,7 +71,7 @@ struct Outcome {
   std::vector<std::string> differences;
 };
 
-constexpr size_t kCuts = 5;
+constexpr size_t kCuts = 4;
 
 // Looks at a reading, and compares with a report on another one that is the same.
 void LookAndCompare(std::unique_ptr<Trace> reading, const Trace& same, const std::string& cut,
@@ -127,7 +127,7 @@ Outcome Follow(const RunSpec& spec) {
 
 TEST(Follow, LooksAtCutTracesGiveWhatReportsGive) {
   Selection selection;
-  selection.steps = {100};
+  selection.steps = {60};
   selection.seeds = 1;
   const std::vector<RunSpec> runs = CaseRuns(selection);
   std::vector<Outcome> outcomes(runs.size());
