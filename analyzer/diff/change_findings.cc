@@ -9,8 +9,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/quantity.h"
+#include "analyzer/job/site_id.h"
 #include "analyzer/ledger/kind.h"
 #include "analyzer/ledger/site_table.h"
+#include "analyzer/model/frame_text.h"
 
 namespace vramtrack {
 namespace {
@@ -42,26 +44,20 @@ std::string ExplainChange(const SitePair& pair, const SiteChange& change, RateUn
   return absl::StrCat("allocates ", now, in, ", where it allocated ", old);
 }
 
-// Whether a reader sees two stacks as different.
-bool LooksMoved(const std::vector<ReportFrame>& old, const std::vector<ReportFrame>& now) {
-  return !std::equal(old.begin(), old.end(), now.begin(), now.end(), SameShownPlace);
-}
-
-// The innermost frame in which they differ; 0 if in none.
-size_t FirstDifference(const std::vector<ReportFrame>& old, const std::vector<ReportFrame>& now) {
-  for (size_t i = 0; i < std::min(old.size(), now.size()); ++i) {
+// The innermost frame in which a reader sees two stacks as different; none if they look the same.
+std::optional<size_t> FirstDifference(const std::vector<ReportFrame>& old, const std::vector<ReportFrame>& now) {
+  const size_t both = std::min(old.size(), now.size());
+  for (size_t i = 0; i < both; ++i) {
     if (!SameShownPlace(old[i], now[i])) return i;
   }
-  return 0;
+  return old.size() == now.size() ? std::nullopt : std::optional<size_t>(0);
 }
 
 // The file and line of the frame that names the site, looked for from the frame `from` on.
 std::string PlaceFrom(const ProfileSite& site, size_t from) {
   if (site.frames.empty()) return "an unknown place";
   const ReportFrame& frame = site.frames[NamingFrame(site.frames, std::min(from, site.frames.size() - 1))];
-  const std::string& file = frame.shown_file.empty() ? frame.file : frame.shown_file;
-  if (file.empty()) return frame.function;
-  return frame.line == 0 ? file : absl::StrCat(file, ":", frame.line);
+  return frame.file.empty() && frame.shown_file.empty() ? frame.function : FrameLocation(frame);
 }
 
 }  // namespace
@@ -108,13 +104,13 @@ void ChangeFindings::FindBlame(const std::vector<SiteChange>& changes) {
 
 bool ChangeFindings::Moved(const SiteMatch& match) const {
   return match.base.size() != match.next.size() ||
-         LooksMoved(pair_.base.sites()[match.base[0]].frames, pair_.next.sites()[match.next[0]].frames);
+         FirstDifference(pair_.base.sites()[match.base[0]].frames, pair_.next.sites()[match.next[0]].frames);
 }
 
 DiffFinding ChangeFindings::Begin(size_t m) {
   const SiteMatch& match = pair_.matches()[m];
   const auto key = [](const ProfileSite& site, DiffSiteIds* ids) {
-    return ids->Add(NamedSite(site.kind, site.segments, site.device, site.frames));
+    return ids->Add(SiteOutline(site.kind, site.segments, site.device, site.frames));
   };
   const ProfileSite& site = pair_.SiteOf(match);
   DiffFinding finding;
@@ -223,7 +219,7 @@ void ChangeFindings::AddMove(size_t m) {
   finding.new_value = static_cast<double>(evidence.next.bytes_at_peak);
   finding.unit = ChangeUnit::kBytesAtPeak;
   const ProfileSite &old = pair_.base.sites()[match.base[0]], &now = pair_.next.sites()[match.next[0]];
-  const size_t first = FirstDifference(old.frames, now.frames);
+  const size_t first = FirstDifference(old.frames, now.frames).value_or(0);
   finding.naming_frame = NamingFrame(finding.frames, first);
   finding.explanation =
       absl::StrCat("allocates as before; was at ", PlaceFrom(old, first), ", is at ", PlaceFrom(now, first));
@@ -250,7 +246,7 @@ DiffDivergence FindDivergence(const ComparedPair& pair) {
   while (same < old.size() && same < now.size() && old[same].word == now[same].word) ++same;
   DiffDivergence divergence;
   divergence.event = begin + same;
-  divergence.rank = next.facts().process.rank;
+  divergence.rank = next.facts().side.processes[0].rank;
   if (same < old.size()) divergence.base_frames = base.FramesOf(old[same].site);
   if (same < now.size()) divergence.new_frames = next.FramesOf(now[same].site);
   return divergence;
@@ -282,25 +278,20 @@ bool SameOfEachSite(const ComparedPair& pair, const StepProfile& base, const Ste
                      [&](const SiteMatch& match) { return sum(base, match.base) == sum(next, match.next); });
 }
 
-// Where they part is not known.
-void CompareDigests(const ComparedPair& pair, DiffReport* report) {
-  const StepProfile &base = pair.base.profile(), &next = pair.next.profile();
-  report->events = next.events;
-  if (base.events != next.events) return;
-  report->identical = base.event_hash == next.event_hash && NumberedAlike(pair, base, next);
-  report->reordered = !report->identical && SameOfEachSite(pair, base, next);
-}
-
 }  // namespace
 
 void CompareSequences(const ComparedPair& pair, DiffReport* report) {
-  if (!pair.base.profile().ordered || !pair.next.profile().ordered) return;
-  if (!pair.base.has_trace() || !pair.next.has_trace()) return CompareDigests(pair, report);
-  const EventSequence &base = pair.base.sequence(), &next = pair.next.sequence();
-  report->events = next.count();
-  report->identical = base.SameAs(next);
-  report->reordered = !report->identical && base.SameEventsAs(next);
-  if (!report->identical) report->first_divergence = FindDivergence(pair);
+  const StepProfile &base = pair.base.profile(), &next = pair.next.profile();
+  if (!base.ordered || !next.ordered) return;
+  report->events = next.events;
+  // Events of two traces are numbered by match, and it can be said where they part.
+  const bool traced = pair.base.has_trace() && pair.next.has_trace();
+  const bool alike = base.events == next.events;
+  report->identical = alike && base.event_hash == next.event_hash && (traced || NumberedAlike(pair, base, next));
+  if (report->identical) return;
+  report->reordered =
+      alike && (traced ? pair.base.sequence().SameEventsAs(pair.next.sequence()) : SameOfEachSite(pair, base, next));
+  if (traced) report->first_divergence = FindDivergence(pair);
 }
 
 }  // namespace vramtrack

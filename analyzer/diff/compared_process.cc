@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyzer/diff/site_ids.h"
-#include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/framework_findings.h"
 #include "analyzer/findings/core/known_findings.h"
 #include "analyzer/findings/core/process_description.h"
 #include "analyzer/findings/find_in_process.h"
+#include "analyzer/job/site_id.h"
 #include "analyzer/ledger/site_table.h"
 #include "analyzer/profile/make_step_profile.h"
 #include "analyzer/verdicts/facts.h"
@@ -17,32 +16,21 @@
 namespace vramtrack {
 ProcessFacts FactsOfTrace(const ProcessAnalysis& analysis) {
   ProcessFacts facts;
-  facts.path = analysis.trace().path();
-  facts.process = DescribeProcess(analysis.trace(), analysis.ledger());
-  facts.steps = DescribeSteps(analysis);
-  facts.incomplete = WhyIncomplete(analysis.trace(), analysis.ledger());
+  facts.side = {{analysis.trace().path()},
+                {DescribeProcess(analysis.trace(), analysis.ledger())},
+                DescribeSteps(analysis),
+                WhyIncomplete(analysis.trace(), analysis.ledger())};
   for (const SiteGroup& group : analysis.groups()) {
     const Site& site = analysis.ledger().sites()[group.sites[0]];
-    facts.reported.push_back(NamedSite(site.key.kind, IsSegmentSite(site), NumberOf(site.key.device), group.frames));
+    facts.reported.push_back(SiteOutline(site.key.kind, IsSegmentSite(site), NumberOf(site.key.device), group.frames));
   }
   return facts;
 }
 
 ProcessFacts FactsOfSummary(const std::string& path, const ProcessFindings& findings) {
-  ProcessFacts facts;
-  facts.path = path;
-  facts.process = findings.process;
-  facts.steps = findings.steps;
+  ProcessFacts facts = {{{path}, {findings.process}, findings.steps, ""}, findings.sites};
   for (const ReportReason& reason : findings.reasons) {
-    if (reason.id == "incomplete") facts.incomplete = findings.process.incomplete_why;
-  }
-  for (const ReportSite& site : findings.sites) {
-    ReportSite named;
-    named.level = site.level;
-    named.kind = site.kind;
-    named.device = site.device;
-    named.frames = site.frames;
-    facts.reported.push_back(std::move(named));
+    if (reason.id == "incomplete") facts.side.incomplete = findings.process.incomplete_why;
   }
   return facts;
 }
@@ -85,26 +73,21 @@ void ComparedProcess::MeasureTrace(const std::vector<std::vector<size_t>>& membe
   const bool fits = window.begin % bin == 0 && window.granule * window.per_unit % bin == 0;
   // A summary knows nothing of matches.
   ProfileMaker maker(analysis_.get(), other.has_trace() ? &members : nullptr, fits ? bin : 1, &profile_);
-  if (WantsFindings()) {
-    analysis_->options().known->Add(facts_.path, FindInAnalysis(analysis_.get(), &maker));
-    has_findings_ = true;
-  } else {
+  if (!AddFindings(&maker)) {
     ProcessFindings none;
     Collect(analysis_.get(), {&maker}, &none);
   }
   sequence_ = maker.sequence();
 }
 
-bool ComparedProcess::WantsFindings() const {
+bool ComparedProcess::AddFindings(Collector* guest) {
   if (!has_trace() || !own_windows_ || has_findings_) return false;
-  const KnownFindings* known = analysis_->options().known;
-  return known != nullptr && known->Wants(facts_.path);
-}
-
-void ComparedProcess::AddFindings() {
-  if (!WantsFindings()) return;
-  analysis_->options().known->Add(facts_.path, FindInAnalysis(analysis_.get()));
+  KnownFindings* known = analysis_->options().known;
+  const std::string& path = facts_.side.paths[0];
+  if (known == nullptr || !known->Wants(path)) return false;
+  known->Add(path, FindInAnalysis(analysis_.get(), guest));
   has_findings_ = true;
+  return true;
 }
 
 std::vector<SequenceEvent> ComparedProcess::Part(uint64_t begin, uint64_t end) const {

@@ -10,8 +10,10 @@
 
 #include "analyzer/base/indices.h"
 #include "analyzer/diff/step_blocks.h"
+#include "analyzer/findings/core/collector.h"
 #include "analyzer/findings/core/process_analysis.h"
 #include "analyzer/ingest/trace.h"
+#include "analyzer/model/diff_report.h"
 #include "analyzer/model/process_findings.h"
 #include "analyzer/profile/event_sequence.h"
 #include "analyzer/profile/step_profile.h"
@@ -20,12 +22,8 @@ namespace vramtrack {
 
 // What a report says about a process as a whole.
 struct ProcessFacts {
-  std::string path;
-  ReportProcess process;
-  ReportSteps steps;
-  std::string incomplete;  // why too much of the record is missing; empty if it is not
-  // The sites that a report lists, with only level, kind, device and frames.
-  std::vector<ReportSite> reported;
+  DiffSide side;                     // of this process alone
+  std::vector<ReportSite> reported;  // the sites that a report lists; at least what SiteOutline() has of them
 };
 
 ProcessFacts FactsOfTrace(const ProcessAnalysis& analysis);
@@ -58,8 +56,9 @@ class ComparedProcess {
   // the findings of a report, they are made in the same replay.
   MeasuredRun Measure(const std::vector<std::vector<size_t>>& members, const StepWindow& window,
                       const ComparedProcess& other);
-  // Adds the findings to `options.known`, unless it has them.
-  void AddFindings();
+  // Adds the findings to `options.known` if it wants them and does not have them; `guest` is made in the same replay.
+  // Returns whether it did.
+  bool AddFindings(Collector* guest = nullptr);
 
   // Returns whether the process has a trace. sequence(), Part() and FramesOf() need one.
   bool has_trace() const { return analysis_ != nullptr; }
@@ -74,7 +73,6 @@ class ComparedProcess {
  private:
   void MeasureTrace(const std::vector<std::vector<size_t>>& members, const StepWindow& window,
                     const ComparedProcess& other);
-  bool WantsFindings() const;
 
   ProcessFacts facts_;
   std::unique_ptr<ProcessAnalysis> analysis_;  // for a trace

@@ -33,8 +33,8 @@ DiffValue Value(double base, double next, const std::vector<double>& base_sample
 
 // Where several threads allocate at once, what there is at a time depends on how they are scheduled, and that on what
 // else the machine does. What the sites hold for themselves does not.
-bool SitesExplain(const DiffValue& peak, const OwnSeries& own) {
-  return Differs(own.base, own.next) && (Mean(own.next) > Mean(own.base)) == (peak.delta() > 0);
+bool SitesExplain(const DiffValue& peak, const SitesOfDevice& sites) {
+  return Differs(sites.base_own, sites.next_own) && (Mean(sites.next_own) > Mean(sites.base_own)) == (peak.delta() > 0);
 }
 
 // What accumulates wanders by more than any test of means allows for; that it accumulates is what is sure. `units`: how
@@ -70,8 +70,7 @@ DiffValue GrowthValue(const DeviceSeries& base, const StepWindow& base_window, c
   DiffValue value;
   value.base = old.bytes_per_step;
   value.next = now.bytes_per_step;
-  value.significant =
-      RatesDiffer({old.bytes_per_step, old.ci_low, old.ci_high}, {now.bytes_per_step, now.ci_low, now.ci_high});
+  value.significant = RatesDiffer(old, now);
   return value;
 }
 
@@ -88,15 +87,14 @@ bool InStep(const DeviceSeries& base, const DeviceSeries& next) {
 }
 
 DiffDevice CompareDevices(uint32_t index, const DeviceSeries& base, const StepWindow& base_window,
-                          const DeviceSeries& next, const StepWindow& next_window, const OwnSeries& own,
-                          const std::map<std::string, CategorySeries>& categories) {
+                          const DeviceSeries& next, const StepWindow& next_window, const SitesOfDevice& sites) {
   const bool in_step = InStep(base, next);
   const auto number = [](uint64_t bytes) { return static_cast<double>(bytes); };
   DiffDevice device;
   device.index = index;
   device.growth = GrowthValue(base, base_window, next, next_window);
   device.peak = Value(number(base.run_peak), number(next.run_peak), base.peak, next.peak, in_step);
-  if ((base.concurrent || next.concurrent) && !in_step) device.peak.significant &= SitesExplain(device.peak, own);
+  if ((base.concurrent || next.concurrent) && !in_step) device.peak.significant &= SitesExplain(device.peak, sites);
   const bool accumulates = IsMaterial(device.peak.base, device.peak.next) &&
                            GrowthExplains(device.peak, device.growth, base_window.end / base_window.per_unit);
   device.peak.significant |= accumulates;
@@ -110,7 +108,7 @@ DiffDevice CompareDevices(uint32_t index, const DeviceSeries& base, const StepWi
   }
   device.reserved_peak.significant = (device.peak.significant || device.fragmentation.significant) &&
                                      IsMaterial(device.reserved_peak.base, device.reserved_peak.next);
-  for (const auto& [name, series] : categories) {
+  for (const auto& [name, series] : sites.categories) {
     DiffValue value = Value(series.base_at_peak, series.next_at_peak, series.base, series.next, in_step);
     value.significant |= accumulates && value.delta() / device.peak.delta() >= kMostOf;
     device.categories.push_back({name, value});

@@ -121,6 +121,16 @@ TEST(Diff, LeavesOutWhatIsInProportionToTheSizeOfSteps) {
   EXPECT_NE(report.normaliser.find("1 site that changed in proportion"), std::string::npos) << report.normaliser;
 }
 
+TEST(Diff, SizesOfStepsThatAreNotComparedDoNotCount) {
+  const JobOptions base = With([](JobOptions* job) { job->step_size = 256; });
+  const DiffReport report = DiffOf(base, With([&](JobOptions* job) {
+                                     *job = base;
+                                     job->steps *= 2;
+                                     job->sized_steps = base.steps;
+                                   }));
+  EXPECT_EQ(report.normaliser.find("of size"), std::string::npos) << report.normaliser;
+}
+
 TEST(Diff, FindsANewLeakAndOneThatIsGone) {
   const JobOptions leaky = With([](JobOptions* job) { job->leak = 64 << 10; });
   const DiffReport report = DiffOf({}, leaky);

@@ -60,13 +60,6 @@ std::string WhyNotComparable(const ComparedPair& pair) {
                       " % of what they allocate is allocated at places that both have");
 }
 
-void Describe(const ComparedProcess& side, DiffSide* to) {
-  to->paths = {side.facts().path};
-  to->processes = {side.facts().process};
-  to->steps = side.facts().steps;
-  to->incomplete = side.facts().incomplete;
-}
-
 class Comparison {
  public:
   Comparison(ComparedProcess* base, ComparedProcess* next, const DiffOptions& options)
@@ -74,19 +67,17 @@ class Comparison {
               {},    {}} {}
 
   ProcessDiff Run() {
-    DiffReport report = Compare();
-    for (const ReportSite& site : pair_.base.facts().reported) base_sites_.AddReported(site);
-    for (const ReportSite& site : pair_.next.facts().reported) new_sites_.AddReported(site);
-    return {std::move(report), std::move(base_sites_), std::move(new_sites_)};
+    Compare();
+    return {std::move(report_), std::move(base_sites_), std::move(new_sites_)};
   }
 
  private:
-  DiffReport Compare() {
-    Describe(pair_.base, &report_.base);
-    Describe(pair_.next, &report_.next);
+  void Compare() {
+    report_.base = pair_.base.facts().side;
+    report_.next = pair_.next.facts().side;
     report_.reason = WhyNotComparable(pair_);
     report_.comparable = report_.reason.empty();
-    if (!report_.comparable) return std::move(report_);
+    if (!report_.comparable) return;
     if (pair_.base.profile().window_bytes != 0 && pair_.next.profile().window_bytes != 0) {
       report_.rate_unit = RateUnit::kGiB;
     }
@@ -97,7 +88,6 @@ class Comparison {
     CompareSequences(pair_, &report_);
     FindChanges();
     CompareAllDevices();
-    return std::move(report_);
   }
 
   // Where the steps say that they are of another size, what a site has more or less of in proportion is that size's
@@ -138,16 +128,16 @@ class Comparison {
   void AddToCategories(const SiteMatch& match, const SitePair& evidence) {
     const ProfileSite& site = pair_.SiteOf(match);
     if (pair_.HoldsNoMemory(match) || pair_.IsSegments(match)) return;
-    CategorySeries& sum = categories_[site.device_ordinal][site.category];
-    OwnSeries& own = own_[site.device_ordinal];
+    SitesOfDevice& of_device = sites_[site.device_ordinal];
+    SitesOfDevice::Category& sum = of_device.categories[site.category];
     const auto add = [](const std::vector<double>& from, std::vector<double>* to) {
       to->resize(from.size());
       for (size_t i = 0; i < from.size(); ++i) (*to)[i] += from[i];
     };
     add(evidence.base.series.at_peak, &sum.base);
     add(evidence.next.series.at_peak, &sum.next);
-    add(evidence.base.series.own, &own.base);
-    add(evidence.next.series.own, &own.next);
+    add(evidence.base.series.own, &of_device.base_own);
+    add(evidence.next.series.own, &of_device.next_own);
     sum.base_at_peak += static_cast<double>(evidence.base.bytes_at_peak);
     sum.next_at_peak += static_cast<double>(evidence.next.bytes_at_peak);
   }
@@ -166,8 +156,8 @@ class Comparison {
       const DeviceSeries& old = i < base.size() ? *base[i].second : kNone;
       const DeviceSeries& now = i < next.size() ? *next[i].second : kNone;
       const uint32_t index = i < next.size() ? next[i].first : base[i].first;
-      report_.devices.push_back(CompareDevices(index, old, pair_.windows.base, now, pair_.windows.next,
-                                               own_[static_cast<uint32_t>(i)], categories_[static_cast<uint32_t>(i)]));
+      report_.devices.push_back(
+          CompareDevices(index, old, pair_.windows.base, now, pair_.windows.next, sites_[static_cast<uint32_t>(i)]));
       DiffValue& growth = report_.devices.back().growth;
       growth.base *= pair_.base.rate_scale();
       growth.next *= pair_.next.rate_scale();
@@ -175,9 +165,8 @@ class Comparison {
   }
 
   ComparedPair pair_;
-  std::map<uint32_t, std::map<std::string, CategorySeries>> categories_;  // by the device's ordinal
-  std::map<uint32_t, OwnSeries> own_;                                     // likewise
-  DiffSiteIds base_sites_, new_sites_;
+  std::map<uint32_t, SitesOfDevice> sites_;  // by the device's ordinal
+  DiffSiteIds base_sites_{pair_.base.facts().reported}, new_sites_{pair_.next.facts().reported};
   DiffReport report_;
 };
 

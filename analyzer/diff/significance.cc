@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "analyzer/base/median.h"
+
 namespace vramtrack {
 namespace {
 
@@ -53,14 +55,15 @@ double Welch(const Moments& a, double m, const Moments& b, double n) {
   return TwoSided(t, degrees);
 }
 
-}  // namespace
-
+// The p-value; 0 if nothing varies.
 double MeansDiffer(const std::vector<double>& first, const std::vector<double>& second) {
   const Moments a = MomentsOf(first), b = MomentsOf(second);
   // How the job wanders is much the same in both runs, and of few values it is easily taken for less.
   const double inflation = Inflation(std::max(a.likeness, b.likeness));
   return Welch(a, static_cast<double>(first.size()) / inflation, b, static_cast<double>(second.size()) / inflation);
 }
+
+}  // namespace
 
 double Wander(const std::vector<double>& values) { return std::sqrt(Inflation(MomentsOf(values).likeness)); }
 
@@ -110,17 +113,14 @@ double TheilSenSlope(const std::vector<double>& values) {
       slopes.push_back((values[j] - values[i]) / static_cast<double>(j - i));
     }
   }
-  if (slopes.empty()) return 0;
-  const auto middle = slopes.begin() + static_cast<std::ptrdiff_t>(slopes.size() / 2);
-  std::nth_element(slopes.begin(), middle, slopes.end());
-  return *middle;
+  return slopes.empty() ? 0 : UpperMedian(std::move(slopes));
 }
 
-bool RatesDiffer(const RateInterval& base, const RateInterval& next) {
-  const double delta = std::fabs(next.rate - base.rate);
-  const double spread = std::hypot((base.high - base.low) / 2, (next.high - next.low) / 2);
+bool RatesDiffer(const Growth& base, const Growth& next) {
+  const double delta = std::fabs(next.bytes_per_step - base.bytes_per_step);
+  const double spread = std::hypot((base.ci_high - base.ci_low) / 2, (next.ci_high - next.ci_low) / 2);
   return delta > spread && delta * kHorizonSteps >= kMaterialBytes &&
-         delta >= kMaterialShare * std::max(std::fabs(base.rate), std::fabs(next.rate));
+         delta >= kMaterialShare * std::max(std::fabs(base.bytes_per_step), std::fabs(next.bytes_per_step));
 }
 
 bool IsMaterial(double base, double next) {

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "analyzer/leaks/growth.h"
+
 namespace vramtrack {
 
 constexpr double kAlpha = 0.01;
@@ -25,16 +27,13 @@ struct RankTest {
 // times.
 constexpr double kLeastEffect = 0.6;
 
-// Tests whether the means differ by more than the samples wander: Welch's test, two-sided. The variances are those of
-// an autoregressive series of first order, in which values resemble their neighbours: a load that drifts, or a cache
-// that turns over in many steps, has few independent values however many steps there are. Returns the p-value; 0 if
-// nothing varies.
-double MeansDiffer(const std::vector<double>& first, const std::vector<double>& second);
-
 // Returns the factor by which the interval of the mean is longer than for independent values; at least 1.
 double Wander(const std::vector<double>& values);
 
-// Returns the Mann-Whitney U test, but with a p-value not smaller than that of MeansDiffer().
+// Returns the Mann-Whitney U test, but with a p-value not smaller than that of Welch's test, whether the means differ
+// by more than the samples wander. Its variances are those of an autoregressive series of first order, in which values
+// resemble their neighbours: a load that drifts, or a cache that turns over in many steps, has few independent values
+// however many steps there are.
 RankTest Compare(const std::vector<double>& first, const std::vector<double>& second);
 
 // Returns the Mann-Whitney U test.
@@ -45,13 +44,8 @@ double Mean(const std::vector<double>& values);
 // Returns the median of the slopes between all pairs of values, per value.
 double TheilSenSlope(const std::vector<double>& values);
 
-// A rate in bytes per step with its 95 % confidence interval.
-struct RateInterval {
-  double rate = 0, low = 0, high = 0;
-};
-
 // Returns whether the interval of the difference excludes zero, and the difference matters within the run's horizon.
-bool RatesDiffer(const RateInterval& base, const RateInterval& next);
+bool RatesDiffer(const Growth& base, const Growth& next);
 
 // Returns whether a difference matters: it is at least one per cent of the larger value and a mebibyte.
 bool IsMaterial(double base, double next);

@@ -34,13 +34,13 @@ bool GrowsApart(const SitePair& pair) {
   const size_t blocks = pair.next.series.live.size();
   if (blocks < kMinSample) return true;
   const double apart = TheilSenSlope(pair.next.series.live) - TheilSenSlope(pair.base.series.live);
-  return (apart > 0) == (pair.next.rate.rate > pair.base.rate.rate) && apart != 0;
+  return (apart > 0) == (pair.next.rate.bytes_per_step > pair.base.rate.bytes_per_step) && apart != 0;
 }
 
 bool RateChanged(const SitePair& pair, bool whole_runs, SiteChange* change) {
   if (!pair.base.leak && !pair.next.leak) return false;
   if (pair.handle) {
-    const double old = pair.base.objects_per_step, now = pair.next.objects_per_step;
+    const double old = pair.base.rate.objects_per_step, now = pair.next.rate.objects_per_step;
     if (std::fabs(now - old) <= kSameObjects * std::max(old, now)) return false;
     if (!pair.base.judged || !pair.next.judged) return false;
     change->unit = ChangeUnit::kObjectsPerStep;
@@ -52,8 +52,8 @@ bool RateChanged(const SitePair& pair, bool whole_runs, SiteChange* change) {
   const bool sure = whole_runs && pair.base.judged && pair.next.judged;
   if (!sure && !GrowsApart(pair)) return false;
   change->unit = ChangeUnit::kBytesLivePerStep;
-  change->base = pair.base.rate.rate;
-  change->next = pair.next.rate.rate;
+  change->base = pair.base.rate.bytes_per_step;
+  change->next = pair.next.rate.bytes_per_step;
   return true;
 }
 

@@ -6,8 +6,6 @@
 #include <vector>
 
 #include "analyzer/job/site_id.h"
-#include "analyzer/ledger/kind.h"
-#include "analyzer/ledger/site_table.h"
 
 namespace vramtrack {
 namespace {
@@ -29,18 +27,8 @@ void Name(const IdByKey& base, const IdByKey& next, std::vector<DiffFinding>* fi
 
 }  // namespace
 
-ReportSite NamedSite(uint32_t kind, bool segments, std::optional<uint32_t> device, std::vector<ReportFrame> frames) {
-  ReportSite site;
-  site.level = LevelOf(kind, segments);
-  site.kind = KindName(kind);
-  site.device = device;
-  site.frames = std::move(frames);
-  return site;
-}
-
-void DiffSiteIds::AddReported(ReportSite site) {
-  std::string key = SameSiteKey(site);
-  reported_.try_emplace(std::move(key), std::move(site));
+DiffSiteIds::DiffSiteIds(const std::vector<ReportSite>& reported) {
+  for (const ReportSite& site : reported) reported_.try_emplace(SameSiteKey(site), site);
 }
 
 std::string DiffSiteIds::Add(ReportSite site) {

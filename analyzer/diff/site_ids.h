@@ -13,15 +13,14 @@
 
 namespace vramtrack {
 
-// Returns a site with only the fields from which its id is made. `segments`: it is one of a framework's segments.
-ReportSite NamedSite(uint32_t kind, bool segments, std::optional<uint32_t> device, std::vector<ReportFrame> frames);
-
 // The ids that a report about one of the runs gives to its sites. They depend on the sites of all processes; until
 // those are known, a key identifies a site. Thread-compatible.
 class DiffSiteIds {
  public:
-  // Adds a site that the report lists.
-  void AddReported(ReportSite site);
+  DiffSiteIds() = default;
+  // `reported`: the sites that the report lists.
+  explicit DiffSiteIds(const std::vector<ReportSite>& reported);
+
   // Adds a site that the report may not list. Returns its key.
   std::string Add(ReportSite site);
   void Join(DiffSiteIds other);

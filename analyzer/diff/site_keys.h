@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -49,6 +50,12 @@ CanonicalFrame Renamed(const CanonicalFrame& frame, const RenameMap& renames);
 std::string WholeName(const CanonicalFrame& frame);
 
 SiteKeys NamesOf(const ProfileSite& site, const RenameMap& renames, NameTable* table);
+
+// Pairs up 0..base-1 and 0..next-1 one to one, the cheapest pairs first, and never at a cost above `most`. At equal
+// cost, pairs at similar positions in their lists come first. In very long lists, only elements at the same position
+// are paired.
+std::vector<std::pair<size_t, size_t>> PairCheapest(size_t base, size_t next, double most,
+                                                    const std::function<double(size_t, size_t)>& cost);
 
 // Detects functions that the new run has under another name: names that exist in one run only, at the same place of
 // stacks that are otherwise the same.

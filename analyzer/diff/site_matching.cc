@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/diff/assignment.h"
 #include "analyzer/diff/site_keys.h"
 #include "analyzer/ledger/kind.h"
 
@@ -29,14 +28,12 @@ class FrameWeights {
   // The stacks of both runs, as numbers of names below `names`.
   FrameWeights(const std::vector<SiteKeys>& base, const std::vector<SiteKeys>& next, size_t names);
 
-  // Inverse document frequency. A name that only one run has is no rarer than the others on average: that it is new is
-  // what the edit did, not what the stack is about.
-  double Of(uint32_t name) const { return weights_[name]; }
-
   // 0 to 1: the weight of the frames that align, of the weight of all frames of both.
   double Similarity(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) const;
 
  private:
+  // By name: the inverse document frequency. A name that only one run has is no rarer than the others on average: that
+  // it is new is what the edit did, not what the stack is about.
   std::vector<double> weights_;
 };
 

@@ -42,10 +42,7 @@ class BlockMaker {
       evidence.judged &= !site.unjudged;
       if (!site.rate) continue;
       evidence.leak = true;
-      evidence.rate.rate += site.rate->bytes_per_step * rate_scale_;
-      evidence.rate.low += site.rate->low * rate_scale_;
-      evidence.rate.high += site.rate->high * rate_scale_;
-      evidence.objects_per_step += site.rate->objects_per_step * rate_scale_;
+      evidence.rate.Add(*site.rate, rate_scale_);
     }
     return evidence;
   }
@@ -101,11 +98,9 @@ class BlockMaker {
       const std::vector<SiteWindow>& windows = profile_.sites[member].windows.sums;
       for (size_t i = 0; i < windows.size(); ++i) {
         if (block_of_[i] >= window_.blocks) continue;
-        SiteWindow& sum = sums[block_of_[i]];
-        sum.live += windows[i].live;
-        sum.at_peak += windows[i].at_peak;
-        sum.own += windows[i].own;
-        sum.born_bytes += windows[i].born_bytes;
+        for (const auto member : {&SiteWindow::live, &SiteWindow::at_peak, &SiteWindow::own, &SiteWindow::born_bytes}) {
+          sums[block_of_[i]].*member += windows[i].*member;
+        }
       }
     }
     SiteSeries series;

@@ -34,8 +34,7 @@ struct SiteEvidence {
   uint64_t own_peak = 0;         // the most bytes of one thread in that part
   bool several_threads = false;  // several threads held memory of the site at the same time
   BlockSizes sizes;
-  RateInterval rate;            // rate of the bytes left behind
-  double objects_per_step = 0;  // objects left behind
+  ProfileRate rate;  // of what is left behind
   bool leak = false;
   bool judged = true;  // the steps were enough for a verdict
 };

@@ -28,12 +28,7 @@ void NameSites(ProcessFindings* findings) {
 }
 
 ReportSite SiteOutline(const Site& site, std::vector<ReportFrame> frames) {
-  ReportSite outline;
-  outline.level = LevelOf(site);
-  outline.kind = KindName(site.key.kind);
-  outline.device = NumberOf(site.key.device);
-  outline.frames = std::move(frames);
-  return outline;
+  return SiteOutline(site.key.kind, IsSegmentSite(site), NumberOf(site.key.device), std::move(frames));
 }
 
 std::vector<ReportSite> ReportedSites(const ProcessAnalysis& analysis) {

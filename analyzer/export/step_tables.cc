@@ -7,6 +7,7 @@
 
 #include "analyzer/export/site_names.h"
 #include "analyzer/export/tables.h"
+#include "analyzer/job/site_id.h"
 #include "analyzer/ledger/kind.h"
 #include "analyzer/profile/make_step_profile.h"
 
@@ -176,19 +177,10 @@ struct WindowRow {
   }
 };
 
-ReportSite Outline(const ProfileSite& site) {
-  ReportSite outline;
-  outline.level = LevelOf(site.kind, site.segments);
-  outline.kind = KindName(site.kind);
-  outline.device = site.device;
-  outline.frames = site.frames;
-  return outline;
-}
-
 void AddProfile(const StepProfile& profile, const std::vector<ReportSite>& reported, TableWriter* table) {
   SiteIds ids(reported);
   for (const ProfileSite& site : profile.sites) {
-    const ReportSite outline = Outline(site);
+    const ReportSite outline = SiteOutline(site.kind, site.segments, site.device, site.frames);
     WindowRow row = {profile, site, ids.IdOf(outline), outline.level};
     for (; row.window < site.windows.sums.size(); ++row.window) {
       const SiteWindow& sums = site.windows.sums[row.window];

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "analyzer/attribution/blame.h"
+#include "analyzer/ledger/kind.h"
 #include "proto/hash.h"
 
 namespace vramtrack {
@@ -32,6 +33,15 @@ std::string Places(const ReportSite& site) {
 }
 
 }  // namespace
+
+ReportSite SiteOutline(uint32_t kind, bool segments, std::optional<uint32_t> device, std::vector<ReportFrame> frames) {
+  ReportSite site;
+  site.level = LevelOf(kind, segments);
+  site.kind = KindName(kind);
+  site.device = device;
+  site.frames = std::move(frames);
+  return site;
+}
 
 std::string SiteIdentity(const ReportSite& site) {
   std::string text =

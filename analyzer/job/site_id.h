@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,10 @@
 #include "analyzer/model/site_references.h"
 
 namespace vramtrack {
+
+// Returns a site with only the fields from which its id is made. `kind`: schema::Kind; `segments`: it is one of a
+// framework's segments.
+ReportSite SiteOutline(uint32_t kind, bool segments, std::optional<uint32_t> device, std::vector<ReportFrame> frames);
 
 // Returns the text from which a site's id is made. It does not change when lines move or in another run.
 std::string SiteIdentity(const ReportSite& site);

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analyzer/leaks/site_history.h"
+#include "analyzer/leaks/windows.h"
 
 namespace vramtrack {
 

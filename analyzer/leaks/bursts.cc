@@ -12,7 +12,7 @@ constexpr double kStepsInBurst = 3;
 constexpr double kSharedBin = 0.1;
 constexpr double kPausedShare = 0.8;
 
-bool AgesAreSpread(const LifetimeHistogram& lifetimes) {
+bool AgesAreSpread(const std::vector<uint64_t>& lifetimes) {
   uint64_t outlived = 0;
   for (size_t bin = 1; bin < lifetimes.size(); ++bin) outlived += lifetimes[bin];
   int bins = 0;

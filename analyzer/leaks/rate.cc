@@ -69,34 +69,24 @@ uint32_t BlockSteps(StepSpan span, uint32_t max_lifetime_steps) {
 
 }  // namespace
 
-Rate EstimateRate(const SurvivorSeries& series, const Onset& onset, uint32_t max_lifetime_steps, bool with_interval) {
+Rate EstimateRate(const SurvivorSeries& series, StepSpan span, bool onset_seen, uint32_t max_lifetime_steps) {
   Rate rate;
-  StepSpan span = onset.span;
   if (span.size() == 0) return rate;
-  const SurvivorSeries after_onset = Within(series, span);
-  rate.period = FindPeriod(after_onset, span);
+  const SurvivorSeries within = Within(series, span);
+  rate.period = FindPeriod(within, span);
+  const Step period = std::max<Step>(1, rate.period.steps);
   if (rate.period.steps > 0) {
-    span.begin = span.end - span.size() / rate.period.steps * rate.period.steps;
-    const StepSpan averaged = rate.period.bytes_repeat ? StepSpan{span.end - rate.period.steps, span.end} : span;
-    const Mean mean = MeanOver(after_onset, averaged);
-    rate.bytes_per_step = mean.bytes;
-    rate.objects_per_step = mean.objects;
-    if (!with_interval) return rate;
-    if (rate.period.bytes_repeat) {
-      rate.bytes_interval = {mean.bytes, mean.bytes};
-      return rate;
-    }
-    const uint32_t block = BlockSteps(span, max_lifetime_steps);
-    const uint32_t periods = (block + rate.period.steps - 1) / rate.period.steps;
-    rate.bytes_interval = BootstrapMean(BytesByStep(after_onset, span), periods * rate.period.steps);
-    return rate;
+    span.begin = span.end - span.size() / period * period;
+  } else if (onset_seen && span.size() > 1) {
+    ++span.begin;
   }
-  if (onset.within_tested && span.size() > 1) ++span.begin;
-  const Mean mean = MeanOver(after_onset, span);
+  const Mean mean = MeanOver(within, rate.period.bytes_repeat ? StepSpan{span.end - period, span.end} : span);
   rate.bytes_per_step = mean.bytes;
   rate.objects_per_step = mean.objects;
-  if (!with_interval) return rate;
-  rate.bytes_interval = BootstrapMean(BytesByStep(after_onset, span), BlockSteps(span, max_lifetime_steps));
+  rate.bytes_interval = {mean.bytes, mean.bytes};
+  if (rate.period.bytes_repeat) return rate;
+  const uint32_t periods = (BlockSteps(span, max_lifetime_steps) + period - 1) / period;
+  rate.bytes_interval = BootstrapMean(BytesByStep(within, span), periods * period);
   return rate;
 }
 

@@ -12,12 +12,6 @@
 
 namespace vramtrack {
 
-// The part of the tested steps in which a site leaves survivors.
-struct Onset {
-  StepSpan span;
-  bool within_tested = false;  // the onset was seen; otherwise it is in warm-up or before
-};
-
 // Detects survivors that repeat exactly: in every step, in every n-th step, or in any fixed pattern. Their rate is then
 // known and need not be estimated.
 struct Period {
@@ -36,14 +30,12 @@ struct Rate {
   Period period;            // of the survivors, if they repeat
 };
 
-// Returns the mean rate over `onset.span`. The begin and end of the span do not bias it:
+// Returns the mean rate over `span`, in which a site leaves survivors. The begin and end of the span do not bias it:
 // - Survivors that repeat with a period are averaged over whole periods, so every n-th step gives exactly 1/n.
-// - Otherwise, if the onset was seen, the first step and its survivors are left out. It has survivors by construction,
-//   and counting it would overstate a rare leak by one survivor.
-// `max_lifetime_steps`: the distance over which steps may depend on each other. Computing the interval takes most of
-// the time; without `with_interval`, `bytes_interval` is zero.
-Rate EstimateRate(const SurvivorSeries& series, const Onset& onset, uint32_t max_lifetime_steps,
-                  bool with_interval = true);
+// - Otherwise, if the onset was seen (it is in the tested steps, not before), the first step and its survivors are left
+//   out. It has survivors by construction, and counting it would overstate a rare leak by one survivor.
+// `max_lifetime_steps`: the distance over which steps may depend on each other.
+Rate EstimateRate(const SurvivorSeries& series, StepSpan span, bool onset_seen, uint32_t max_lifetime_steps);
 
 // Returns whether a leak adds up to at least 1 MiB over the planned length of the run, or to a ten-thousandth of the
 // device if that is more. `device_bytes`: 0 for host memory. A smaller leak is real but minor. Objects without bytes

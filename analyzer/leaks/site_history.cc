@@ -35,200 +35,136 @@ void JoinBins(uint32_t bin_steps, std::vector<Deaths>* deaths) {
   for (const Deaths& one : fine) AddDeaths(one, bin_steps, deaths);
 }
 
+void RecordDeaths(const Deaths& deaths, SiteHistory* history) {
+  AddDeaths(deaths, history->death_bin_steps, &history->deaths);
+  if (history->deaths.size() <= kMaxDeathBins) return;
+  history->death_bin_steps *= 2;
+  JoinBins(history->death_bin_steps, &history->deaths);
+}
+
 }  // namespace
 
-void SiteHistoryBuilder::BeginStep(Step step) {
-  if (step <= latest_step_) return;
-  SettleDeaths();
-  latest_step_ = step;
-}
-
-SiteHistoryBuilder::OpenCohort* SiteHistoryBuilder::Find(Step birth_step) {
+Cohort* SiteHistoryBuilder::Find(Step birth_step) {
+  std::vector<Cohort>& cohorts = history_.cohorts;
   // Most objects die young: look at the last few before searching.
-  size_t end = cohorts_.size();
-  for (size_t i = 0; i < 4 && end > 0; ++i, --end) {
-    const Step step = cohorts_[end - 1].cohort.step;
-    if (step == birth_step) return &cohorts_[end - 1];
-    if (step < birth_step) return nullptr;
+  auto at = cohorts.end();
+  for (int i = 0; i < 4 && at != cohorts.begin() && std::prev(at)->step >= birth_step; ++i) --at;
+  if (at != cohorts.begin() && std::prev(at)->step >= birth_step) {
+    at = std::lower_bound(cohorts.begin(), at, birth_step,
+                          [](const Cohort& cohort, Step step) { return cohort.step < step; });
   }
-  auto found = std::lower_bound(cohorts_.begin(), cohorts_.begin() + static_cast<std::ptrdiff_t>(end), birth_step,
-                                [](const OpenCohort& open, Step step) { return open.cohort.step < step; });
-  if (found == cohorts_.begin() + static_cast<std::ptrdiff_t>(end) || found->cohort.step != birth_step) return nullptr;
-  return &*found;
-}
-
-SiteHistoryBuilder::OpenCohort& SiteHistoryBuilder::BornIn(Step step) {
-  if (!cohorts_.empty() && cohorts_.back().cohort.step >= step) {
-    // Out of order: counted to the latest step, as its true step has been settled.
-    return cohorts_.back();
-  }
-  if (cohorts_.size() >= compact_at_) DropEmptyCohorts();
-  cohorts_.emplace_back();
-  cohorts_.back().cohort.step = step;
-  CountBirthStep(step);
-  return cohorts_.back();
-}
-
-void SiteHistoryBuilder::CountBirthStep(Step step) {
-  if (settled_.birth_steps > 0 && step <= settled_.last_birth) return;
-  if (settled_.birth_steps == 0) {
-    settled_.first_birth = step;
-    previous_birth_ = step;
-  } else {
-    previous_birth_ = settled_.last_birth;
-  }
-  settled_.last_birth = step;
-  ++settled_.birth_steps;
+  return at != cohorts.end() && at->step == birth_step ? &*at : nullptr;
 }
 
 void SiteHistoryBuilder::CountLifetime(uint32_t lifetime_steps, uint64_t objects) {
+  std::vector<uint64_t>& lifetimes = history_.completed_lifetimes;
   const size_t bin = LifetimeBin(lifetime_steps);
-  if (__builtin_expect(bin >= lifetimes_.size(), 0)) {
-    lifetimes_.reserve(bin + 1);
-    lifetimes_.resize(bin + 1);
+  if (__builtin_expect(bin >= lifetimes.size(), 0)) {
+    lifetimes.reserve(bin + 1);
+    lifetimes.resize(bin + 1);
   }
-  lifetimes_[bin] += objects;
+  lifetimes[bin] += objects;
 }
 
-void SiteHistoryBuilder::OnBirth(Step step, uint64_t bytes, uint32_t objects) {
-  BeginStep(step);
-  Cohort& cohort = BornIn(step).cohort;
-  cohort.born_objects += objects;
-  cohort.live_objects += objects;
-  cohort.born_bytes += bytes;
-  cohort.live_bytes += bytes;
-  settled_.born_objects += objects;
-  settled_.born_bytes += bytes;
-}
-
-void SiteHistoryBuilder::OnShortLived(Step step, uint32_t objects, uint64_t bytes) {
-  BeginStep(step);
-  CountBirthStep(step);
-  settled_.born_objects += objects;
-  settled_.born_bytes += bytes;
-  settled_.died_objects += objects;
-  settled_.died_bytes += bytes;
-  CountLifetime(0, objects);
-}
-
-void SiteHistoryBuilder::OnDeath(Step birth_step, Step step, uint64_t bytes, uint32_t objects) {
-  BeginStep(step);
-  OpenCohort* open = Find(birth_step);
-  if (open == nullptr || open->dying_objects + objects > open->cohort.live_objects) {
-    settled_.unmatched_deaths += objects;
+// The cohort has less at once. That is undone if the present step turns out to be the one that does not count.
+void SiteHistoryBuilder::OnLateDeath(LateDeath death) {
+  Cohort* cohort = Find(death.birth_step);
+  if (cohort == nullptr || death.objects > cohort->live_objects) return;
+  death.bytes = std::min(death.bytes, cohort->live_bytes);
+  cohort->live_objects -= death.objects;
+  cohort->live_bytes -= death.bytes;
+  if (late_deaths_.empty() || late_deaths_.back().birth_step != death.birth_step) {
+    late_deaths_.push_back(death);
     return;
   }
-  if (open->dying_objects == 0) dying_cohorts_.push_back(birth_step);
-  open->dying_objects += objects;
-  open->dying_bytes += bytes;
+  late_deaths_.back().objects += death.objects;
+  late_deaths_.back().bytes += death.bytes;
 }
 
-void SiteHistoryBuilder::OnFoldedLifetime(uint32_t lifetime_steps) {
-  settled_.max_completed_lifetime_steps = std::max(settled_.max_completed_lifetime_steps, lifetime_steps);
-}
-
-void SiteHistoryBuilder::OnTail(uint32_t objects, uint64_t bytes) {
-  tail_objects_ = objects;
-  tail_bytes_ = bytes;
-}
-
-void SiteHistoryBuilder::SettleDeaths() {
-  Deaths outlived{latest_step_};
-  for (const Step birth_step : dying_cohorts_) {
-    OpenCohort& open = *Find(birth_step);
-    Cohort& cohort = open.cohort;
-    const uint64_t bytes = std::min(open.dying_bytes, cohort.live_bytes);
-    cohort.live_objects -= open.dying_objects;
-    cohort.live_bytes -= bytes;
-
-    const uint32_t lifetime_steps = latest_step_ - birth_step;
-    CountLifetime(lifetime_steps, open.dying_objects);
-    uint32_t& longest = birth_step == 0 ? settled_.max_setup_lifetime_steps : settled_.max_completed_lifetime_steps;
-    longest = std::max(longest, lifetime_steps);
-    settled_.died_objects += open.dying_objects;
-    settled_.died_bytes += bytes;
-    if (lifetime_steps > 0) {
-      outlived.objects += open.dying_objects;
-      outlived.bytes += bytes;
-      if (birth_step > 0) outlived.longest = std::max(outlived.longest, lifetime_steps);
-    }
-    open.dying_objects = 0;
-    open.dying_bytes = 0;
+void SiteHistoryBuilder::EndStep() {
+  Deaths late{step_};
+  for (const LateDeath& death : late_deaths_) {
+    const uint32_t lifetime = step_ - death.birth_step;
+    CountLifetime(lifetime, death.objects);
+    late.objects += death.objects;
+    late.bytes += death.bytes;
+    if (death.birth_step > 0) late.longest = std::max(late.longest, lifetime);
   }
-  dying_cohorts_.clear();
-  if (outlived.objects > 0) RecordDeaths(outlived);
-}
-
-void SiteHistoryBuilder::RecordDeaths(Deaths outlived) {
-  std::vector<Deaths>& deaths = settled_.deaths;
-  AddDeaths(outlived, settled_.death_bin_steps, &deaths);
-  if (deaths.size() <= kMaxDeathBins) return;
-  settled_.death_bin_steps *= 2;
-  JoinBins(settled_.death_bin_steps, &deaths);
-}
-
-void SiteHistoryBuilder::DropEmptyCohorts() {
-  cohorts_.erase(std::remove_if(cohorts_.begin(), cohorts_.end(),
-                                [](const OpenCohort& open) { return open.cohort.live_objects == 0; }),
-                 cohorts_.end());
-  // What is left is alive: memory follows the live set, and the next pass is as far away as this one was long.
-  compact_at_ = std::max(kFewCohorts, 2 * cohorts_.size());
+  late_deaths_.clear();
+  OnFoldedLifetime(late.longest);
+  if (late.objects > 0) RecordDeaths(late, &history_);
+  if (died_.objects > 0) CountLifetime(0, died_.objects);
+  history_.died_objects += late.objects + died_.objects;
+  history_.died_bytes += late.bytes + died_.bytes;
+  if (born_.objects > 0) {
+    if (history_.birth_steps++ == 0) history_.first_birth = step_;
+    history_.last_birth = step_;
+    history_.born_objects += born_.objects;
+    history_.born_bytes += born_.bytes;
+  }
+  // Most sites free in a step what they allocate in it.
+  if (died_.objects < born_.objects) {
+    std::vector<Cohort>& cohorts = history_.cohorts;
+    if (cohorts.size() >= compact_at_) {
+      const auto is_empty = [](const Cohort& cohort) { return cohort.live_objects == 0; };
+      cohorts.erase(std::remove_if(cohorts.begin(), cohorts.end(), is_empty), cohorts.end());
+      // What is left is alive: memory follows the live set, and the next pass is as far away as this one was long.
+      compact_at_ = std::max(kFewCohorts, 2 * cohorts.size());
+    }
+    cohorts.push_back({step_, static_cast<uint32_t>(born_.objects), born_.bytes,
+                       born_.bytes - std::min(died_.bytes, born_.bytes),
+                       static_cast<uint32_t>(born_.objects - died_.objects)});
+  }
+  born_ = died_ = {};
 }
 
 SiteHistory SiteHistoryBuilder::Finish(Step complete_steps) const {
-  SiteHistoryBuilder settled = *this;
-  if (latest_step_ < complete_steps) settled.SettleDeaths();
-  SiteHistory history;
-  static_cast<HistoryTotals&>(history) = std::move(settled.settled_);
-  history.tail_objects = tail_objects_;
-  history.tail_bytes = tail_bytes_;
-  std::copy(settled.lifetimes_.begin(), settled.lifetimes_.end(), history.completed_lifetimes.begin());
-  for (const OpenCohort& open : settled.cohorts_) {
-    if (open.cohort.step < complete_steps) {
-      history.cohorts.push_back(open.cohort);
-      continue;
+  SiteHistoryBuilder finished = *this;
+  if (step_ < complete_steps) {
+    finished.EndStep();
+  } else {
+    for (const LateDeath& death : late_deaths_) {
+      Cohort* cohort = finished.Find(death.birth_step);
+      cohort->live_objects += death.objects;
+      cohort->live_bytes += death.bytes;
     }
-    history.born_objects -= open.cohort.born_objects;
-    history.born_bytes -= open.cohort.born_bytes;
-    --history.birth_steps;
-    history.last_birth = settled.previous_birth_;
   }
-  return history;
+  return std::move(finished.history_);
+}
+
+BirthTotals SiteHistoryBuilder::births(Step complete_steps) const {
+  return CompleteBirths(births_, complete_steps,
+                        {history_.born_objects + born_.objects, history_.born_bytes + born_.bytes});
 }
 
 SiteHistory WithoutBytes(SiteHistory history) {
   for (Cohort& cohort : history.cohorts) cohort.born_bytes = cohort.live_bytes = 0;
   for (Deaths& deaths : history.deaths) deaths.bytes = 0;
-  history.born_bytes = history.died_bytes = history.tail_bytes = 0;
+  history.born_bytes = history.died_bytes = 0;
   return history;
 }
 
-SiteHistory Merged(std::vector<SiteHistory> all) {
+SiteHistory Merged(const std::vector<SiteHistory>& all) {
   SiteHistory sum;
-  bool any = false;
   for (const SiteHistory& one : all) {
     if (one.born_objects == 0) continue;
     sum.cohorts.insert(sum.cohorts.end(), one.cohorts.begin(), one.cohorts.end());
     sum.deaths.insert(sum.deaths.end(), one.deaths.begin(), one.deaths.end());
-    sum.death_bin_steps = std::max(sum.death_bin_steps, one.death_bin_steps);
-    for (size_t bin = 0; bin < sum.completed_lifetimes.size(); ++bin) {
-      sum.completed_lifetimes[bin] += one.completed_lifetimes[bin];
+    std::vector<uint64_t>& lifetimes = sum.completed_lifetimes;
+    lifetimes.resize(std::max(lifetimes.size(), one.completed_lifetimes.size()));
+    for (size_t bin = 0; bin < one.completed_lifetimes.size(); ++bin) lifetimes[bin] += one.completed_lifetimes[bin];
+    sum.first_birth = sum.born_objects > 0 ? std::min(sum.first_birth, one.first_birth) : one.first_birth;
+    for (const auto most :
+         {&SiteHistory::death_bin_steps, &SiteHistory::max_completed_lifetime_steps, &SiteHistory::last_birth}) {
+      sum.*most = std::max(sum.*most, one.*most);
     }
-    sum.max_completed_lifetime_steps = std::max(sum.max_completed_lifetime_steps, one.max_completed_lifetime_steps);
-    sum.max_setup_lifetime_steps = std::max(sum.max_setup_lifetime_steps, one.max_setup_lifetime_steps);
-    sum.born_objects += one.born_objects;
-    sum.born_bytes += one.born_bytes;
-    sum.died_objects += one.died_objects;
-    sum.died_bytes += one.died_bytes;
-    sum.first_birth = any ? std::min(sum.first_birth, one.first_birth) : one.first_birth;
-    sum.last_birth = std::max(sum.last_birth, one.last_birth);
+    for (const auto total :
+         {&SiteHistory::born_objects, &SiteHistory::born_bytes, &SiteHistory::died_objects, &SiteHistory::died_bytes}) {
+      sum.*total += one.*total;
+    }
     sum.birth_steps += one.birth_steps;
-    sum.unmatched_deaths += one.unmatched_deaths;
-    sum.tail_objects += one.tail_objects;
-    sum.tail_bytes += one.tail_bytes;
-    any = true;
   }
-  sum.birth_steps = std::min(sum.birth_steps, any ? sum.last_birth - sum.first_birth + 1 : 0);
+  sum.birth_steps = std::min(sum.birth_steps, sum.born_objects > 0 ? sum.last_birth - sum.first_birth + 1 : 0);
   const auto by_step = [](const auto& a, const auto& b) { return a.step < b.step; };
   std::stable_sort(sum.cohorts.begin(), sum.cohorts.end(), by_step);
   std::stable_sort(sum.deaths.begin(), sum.deaths.end(), by_step);

@@ -20,12 +20,9 @@ struct Interval {
 // has width zero. Equal input gives equal output.
 Interval BootstrapMean(const std::vector<double>& values, uint32_t block);
 
-constexpr double kFalseDiscoveryRate = 0.01;
-
 // Returns which hypotheses to reject so that on average at most the share `false_discovery_rate` of the rejected ones
 // is true (the Benjamini-Hochberg procedure). The result has the order of `p_values`.
-std::vector<bool> BenjaminiHochberg(const std::vector<double>& p_values,
-                                    double false_discovery_rate = kFalseDiscoveryRate);
+std::vector<bool> BenjaminiHochberg(const std::vector<double>& p_values, double false_discovery_rate);
 
 }  // namespace vramtrack
 

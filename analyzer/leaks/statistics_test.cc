@@ -91,7 +91,7 @@ TEST(Rate, EveryNthStepIsExactWhateverTheSpan) {
   for (Step every : {1u, 2u, 3u, 7u, 10u, 16u}) {
     for (Step end : {58u, 59u, 97u, 98u}) {
       const StepSpan span{6, end};
-      const Rate rate = EstimateRate(EveryStep(span, every, 1, 4096), {span, false}, 0);
+      const Rate rate = EstimateRate(EveryStep(span, every, 1, 4096), span, false, 0);
       EXPECT_DOUBLE_EQ(rate.bytes_per_step, 4096.0 / every) << every << " " << end;
       EXPECT_DOUBLE_EQ(rate.objects_per_step, 1.0 / every);
       EXPECT_DOUBLE_EQ(rate.bytes_interval.low, rate.bytes_per_step);
@@ -109,8 +109,7 @@ TEST(Rate, ARareLeakIsNotOverstatedByTheStepThatRevealedIt) {
     for (Step step = 0; step < 200; ++step) {
       if (std::uniform_real_distribution<double>(0, 1)(random) < .1) series.push_back({step, 1, 1000});
     }
-    const Onset onset{{series.front().step, 200}, true};
-    sum += EstimateRate(series, onset, 0).bytes_per_step;
+    sum += EstimateRate(series, {series.front().step, 200}, true, 0).bytes_per_step;
   }
   EXPECT_NEAR(sum / kTrials, 100, 1.5);
 }
@@ -121,7 +120,7 @@ TEST(MultipleTesting, BenjaminiAndHochbergsOwnExample) {
                                  0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0000};
   const std::vector<bool> rejected = BenjaminiHochberg(p, 0.05);
   for (size_t i = 0; i < p.size(); ++i) EXPECT_EQ(rejected[i], i < 4) << i;
-  EXPECT_TRUE(BenjaminiHochberg({}).empty());
+  EXPECT_TRUE(BenjaminiHochberg({}, 0.05).empty());
 }
 
 TEST(Bursts, ACollectorIsToldFromThePhasesOfAProgram) {

@@ -2,6 +2,7 @@
 #include "analyzer/ledger/growth_ledger.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "analyzer/ledger/kind.h"
 
@@ -41,18 +42,12 @@ uint32_t GrowthLedger::FindBook(const Site& site) {
   books_of_.push_back(book);
   totals_.emplace_back();
   // Until now there was nothing.
-  totals_.back().floors.resize(ledger_->steps().step());
-  totals_.back().moments.resize(ledger_->steps().step());
-  while (totals_.back().floors.size() / totals_.back().bin_steps > kMostBins) totals_.back().bin_steps *= 2;
-  for (Step bin = 0; (bin + 1) * totals_.back().bin_steps <= totals_.back().floors.size(); ++bin) {
-    totals_.back().quietest.push_back(bin * totals_.back().bin_steps);
-  }
-  totals_.back().moment = 1;
+  while (totals_.back().floors.size() < ledger_->steps().step()) EndStep(&totals_.back());
   return static_cast<uint32_t>(books_of_.size() - 1);
 }
 
 void GrowthLedger::Move(SiteIndex index, const Site& site) {
-  if (__builtin_expect(!sites_.Has(index), 0)) sites_.resize(index.value() + size_t{1});
+  sites_.GrowTo(index);
   Entry& entry = sites_[index];
   if (__builtin_expect(entry.book == kNoBook, 0)) {
     entry.book = FindBook(site);
@@ -102,8 +97,7 @@ void GrowthLedger::Thin(const Total& total, std::vector<Run>* runs) const {
     kept.push_back(QuietestOf(total, begin, begin + width));
     begin += width;
   }
-  std::vector<Run> fine = std::move(*runs);
-  runs->clear();
+  const std::vector<Run> fine = std::exchange(*runs, {});
   size_t next = 0;
   HeldLevel at;
   for (const Step step : kept) {
@@ -112,20 +106,18 @@ void GrowthLedger::Thin(const Total& total, std::vector<Run>* runs) const {
   }
 }
 
-void GrowthLedger::OnStepEnd(uint32_t step) {
-  for (Total& total : totals_) {
-    total.floors.push_back(total.least);
-    total.moments.push_back(total.moment++);
-    total.least = total.held;
-    if ((step + 1) % total.bin_steps != 0) continue;
-    total.quietest.push_back(QuietestOf(total, step + 1 - total.bin_steps, step + 1));
-    if (total.quietest.size() <= kMostBins) continue;
-    total.bin_steps *= 2;
-    std::vector<Step> fine = std::move(total.quietest);
-    total.quietest.clear();
-    for (size_t i = 0; i + 1 < fine.size(); i += 2) {
-      total.quietest.push_back(total.floors[fine[i + 1]] < total.floors[fine[i]] ? fine[i + 1] : fine[i]);
-    }
+void GrowthLedger::EndStep(Total* total) {
+  total->floors.push_back(total->least);
+  total->moments.push_back(total->moment++);
+  total->least = total->held;
+  const auto steps = static_cast<Step>(total->floors.size());
+  if (steps % total->bin_steps != 0) return;
+  total->quietest.push_back(QuietestOf(*total, steps - total->bin_steps, steps));
+  if (total->quietest.size() <= kMostBins) return;
+  total->bin_steps *= 2;
+  const std::vector<Step> fine = std::exchange(total->quietest, {});
+  for (size_t i = 0; i + 1 < fine.size(); i += 2) {
+    total->quietest.push_back(total->floors[fine[i + 1]] < total->floors[fine[i]] ? fine[i + 1] : fine[i]);
   }
 }
 

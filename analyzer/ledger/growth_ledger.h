@@ -65,10 +65,12 @@ class GrowthLedger final : public ReplayObserver {
   void OnPastBirth(const ReplayFold& fold) override { Update(fold.site, ledger_->sites()[fold.site]); }
   void OnPastDeath(const ReplayFold& fold) override { Update(fold.site, ledger_->sites()[fold.site]); }
   void OnSegments(SiteIndex site) override { Move(site, ledger_->sites()[site]); }
-  void OnStepEnd(uint32_t step) override;
+  void OnStepEnd(uint32_t /*step*/) override {
+    for (Total& total : totals_) EndStep(&total);
+  }
 
  private:
-  // The level from the quietest moment of `step` on.
+  // The level from the quietest moment of `step` on. Flat, as there are many.
   struct Run {
     uint64_t bytes = 0;
     uint32_t objects = 0;
@@ -84,7 +86,7 @@ class GrowthLedger final : public ReplayObserver {
   };
   struct Total {
     uint64_t held = 0, least = 0;
-    uint32_t moment = 0;            // counts quietest moments so far
+    uint32_t moment = 1;            // counts quietest moments so far
     std::vector<uint64_t> floors;   // of each complete step
     std::vector<uint32_t> moments;  // of each complete step
     Step bin_steps = 1;
@@ -103,6 +105,7 @@ class GrowthLedger final : public ReplayObserver {
     ++total->moment;
   }
   uint32_t FindBook(const Site& site);
+  static void EndStep(Total* total);
   void NotePast(Entry* entry) const;  // notes the levels of the steps since the site's last change
   static void Append(Step step, HeldLevel level, std::vector<Run>* runs);
   void Thin(const Total& total, std::vector<Run>* runs) const;

@@ -99,12 +99,8 @@ void Ledger::Apply(const StreamEvent& event) {
       FoldFree(event);
       break;
     case schema::DEVICE_RESET:
-      for (const LiveTable::Named& gone : live_.RemoveDevice(event.device())) {
-        Vanish(gone.allocation, {gone.slot, gone.ordinal});
-      }
-      for (const MappedMemory::Ended& gone : mapped_.RemoveDevice(event.device())) {
-        Vanish(gone.allocation, gone.name);
-      }
+      for (const NamedAllocation& gone : live_.RemoveDevice(event.device())) Vanish(gone.allocation, gone.name);
+      for (const NamedAllocation& gone : mapped_.RemoveDevice(event.device())) Vanish(gone.allocation, gone.name);
       break;
     default:
       break;

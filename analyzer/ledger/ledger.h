@@ -89,6 +89,12 @@ class Ledger {
     return {reserved + scope.outside, reserved, scope.live};
   }
 
+  // Returns what a site held at the peak of its device so far, in bytes.
+  uint64_t BytesAtPeak(const Site& site) const {
+    if (site.peak_scope == Site::kNoScope) return 0;
+    return site.peak_epoch == scopes_[site.peak_scope].peak_epoch ? site.bytes_at_peak : site.live_bytes;
+  }
+
   // Returns the size of the device's memory in bytes; 0 for the host and if the trace does not contain it.
   uint64_t DeviceBytes(DeviceIndex device) const;
   // Estimates the share of the process's frees that the trace lacks, after a replay: 0 for a complete trace, at most 1.

@@ -2,7 +2,6 @@
 #include "analyzer/ledger/live_table.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace vramtrack {
 
@@ -30,14 +29,14 @@ LiveTable::Entry* LiveTable::MakeRoom(ThreadSlot slot, uint64_t ordinal) {
   return entry;
 }
 
-std::vector<LiveTable::Named> LiveTable::RemoveDevice(DeviceIndex device) {
-  std::vector<Named> removed;
+std::vector<NamedAllocation> LiveTable::RemoveDevice(DeviceIndex device) {
+  std::vector<NamedAllocation> removed;
   for (const ThreadSlot slot : windows_.indices()) {
     Window& window = windows_[slot];
     for (uint64_t i = 0; window.entries != nullptr && i <= window.mask; ++i) {
       Entry& entry = window.entries[i];
       if (entry.allocation.site.is_none() || entry.allocation.device() != device) continue;
-      removed.push_back({slot, entry.ordinal, entry.allocation});
+      removed.push_back({{slot, entry.ordinal}, entry.allocation});
       entry.allocation.site = SiteIndex::None();
     }
   }
@@ -46,13 +45,13 @@ std::vector<LiveTable::Named> LiveTable::RemoveDevice(DeviceIndex device) {
       ++it;
       continue;
     }
-    removed.push_back({it->first.first, it->first.second, it->second});
+    removed.push_back({it->first, it->second});
     old_.erase(it++);
   }
   size_ -= removed.size();
   // A hash table has no order of its own, and the same trace is to give the same report.
   std::sort(removed.begin(), removed.end(),
-            [](const Named& a, const Named& b) { return std::tie(a.slot, a.ordinal) < std::tie(b.slot, b.ordinal); });
+            [](const NamedAllocation& a, const NamedAllocation& b) { return a.name < b.name; });
   return removed;
 }
 

@@ -29,6 +29,11 @@ struct LiveAllocation {
   static constexpr uint64_t kAddressMask = (uint64_t{1} << kAddressBits) - 1;
 };
 
+struct NamedAllocation {
+  AllocationName name;
+  LiveAllocation allocation;
+};
+
 // The live allocations by identity: (slot of the thread, ordinal). Most allocations are freed soon. Each thread
 // therefore has a window of its latest allocations, in which an insertion or removal takes a few instructions. Older
 // allocations are in a hash table. Memory is bounded by the live allocations and the threads. Thread-compatible.
@@ -79,13 +84,8 @@ class LiveTable {
     return found == old_.end() ? nullptr : &found->second;
   }
 
-  struct Named {
-    ThreadSlot slot;
-    uint64_t ordinal;
-    LiveAllocation allocation;
-  };
   // Removes all allocations of `device` and returns them, ordered by identity.
-  std::vector<Named> RemoveDevice(DeviceIndex device);
+  std::vector<NamedAllocation> RemoveDevice(DeviceIndex device);
 
   // Calls `visit` for each live allocation, in no particular order.
   template <typename Visit>

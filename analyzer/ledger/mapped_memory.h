@@ -19,11 +19,6 @@ class MappedMemory {
  public:
   using Name = AllocationName;
 
-  struct Ended {
-    Name name;
-    LiveAllocation allocation;
-  };
-
   // The memory of a handle.
   struct Created {
     Name name;
@@ -56,13 +51,13 @@ class MappedMemory {
   }
 
   // Returns the memory that is freed by the end of `mapping`; none if it is still in use.
-  std::optional<Ended> OnUnmap(Name mapping) {
+  std::optional<NamedAllocation> OnUnmap(Name mapping) {
     const auto mapped = mapped_.find(mapping);
     if (mapped == mapped_.end()) return std::nullopt;
     const auto memory = memory_.find(mapped->second);
     mapped_.erase(mapped);
     if (memory == memory_.end() || --memory->second.mappings > 0 || !memory->second.released) return std::nullopt;
-    Ended ended = {memory->first, *memory->second.released};
+    NamedAllocation ended = {memory->first, *memory->second.released};
     memory_.erase(memory);
     return ended;
   }
@@ -76,8 +71,8 @@ class MappedMemory {
   }
 
   // Removes all memory of `device` whose free is deferred, and returns it.
-  std::vector<Ended> RemoveDevice(DeviceIndex device) {
-    std::vector<Ended> ended;
+  std::vector<NamedAllocation> RemoveDevice(DeviceIndex device) {
+    std::vector<NamedAllocation> ended;
     for (auto it = memory_.begin(); it != memory_.end();) {
       const auto entry = it++;
       if (!entry->second.released || entry->second.released->device() != device) continue;

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "analyzer/base/indices.h"
-#include "analyzer/leaks/births.h"
 #include "analyzer/leaks/site_history.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/steps/step_similarity.h"
@@ -19,41 +18,54 @@ namespace vramtrack {
 // and steps. Site indices are those of the ledger. Ask after the replay. Thread-compatible.
 class SiteHistories final : public ReplayObserver {
  public:
-  // Returns the history of the site over the complete steps.
-  SiteHistory history(SiteIndex site) const { return histories_[site].Finish(ledger_->steps().step()); }
-  // Returns the total that the site had allocated by step 8, 16, 32, ... and by the end of the run.
-  BirthTotals births(SiteIndex site) const;
+  // See SiteHistoryBuilder.
+  SiteHistory history(SiteIndex site) const { return sites_[site].Finish(step()); }
+  BirthTotals births(SiteIndex site) const { return sites_[site].births(step()); }
   // Returns the similarity of each complete step with the steps before it, see step_similarity.h.
   const std::vector<float>& step_similarities() const { return similarity_.similarities(); }
 
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
-  void OnAllocate(const ReplayAllocation& allocated) override;
-  void OnFree(const ReplayAllocation& freed) override;
-  void OnPastBirth(const ReplayFold& fold) override;
-  void OnPastDeath(const ReplayFold& fold) override;
-  void OnPastBrief(const ReplayFold& fold, uint32_t lifetime_steps) override;
-  void OnStepEnd(uint32_t step) override;
-  void OnEnd() override;
+  void OnAllocate(const ReplayAllocation& allocated) override {
+    const SiteIndex site = allocated.allocation.site;
+    // What only CUPTI saw is not part of a step's own rhythm, and what the past did is not known one by one.
+    const StreamEvent* event = ledger_->present_event();
+    if (event != nullptr && !event->past) similarity_.OnEvent(site.value());
+    At(site).OnBirth(step(), allocated.allocation.bytes);
+  }
+  void OnFree(const ReplayAllocation& freed) override {
+    At(freed.allocation.site).OnDeath(freed.allocation.birth_step, step(), freed.allocation.bytes);
+  }
+  void OnPastBirth(const ReplayFold& fold) override {
+    At(fold.site).OnBirth(step(), fold.bytes, static_cast<uint32_t>(fold.objects));
+  }
+  void OnPastDeath(const ReplayFold& fold) override {
+    At(fold.site).OnDeath(fold.birth_step, step(), fold.bytes, static_cast<uint32_t>(fold.objects));
+  }
+  void OnPastBrief(const ReplayFold& fold, uint32_t lifetime_steps) override {
+    OnPastBirth(fold);
+    OnPastDeath(fold);
+    At(fold.site).OnFoldedLifetime(lifetime_steps);
+  }
+  void OnStepEnd(uint32_t /*step*/) override {
+    const StreamEvent* event = ledger_->present_event();
+    if (event != nullptr && event->past) {
+      similarity_.OnUnknownStepEnd();
+    } else {
+      similarity_.OnStepEnd();
+    }
+  }
+  void OnEnd() override { sites_.resize(ledger_->sites().size()); }
 
  private:
-  // Counts the objects that a site allocated in its latest step, and those of them that were freed in it. Most objects
-  // live shortly; collecting them here means that the site's history is updated only once a step.
-  struct Activity {
-    uint32_t step = 0;
-    uint32_t born_objects = 0, died_objects = 0;
-    bool in_turn = false;  // some were freed before others were allocated
-    uint64_t born_bytes = 0, died_bytes = 0;
-  };
-  Activity* ActivityOf(SiteIndex site);
-  void NoteBirth(SiteIndex index, const Site& site, uint32_t objects, uint64_t bytes);
-  void NoteDeath(SiteIndex index, uint32_t birth_step, uint32_t objects, uint64_t bytes);
-  void SettleActivity(SiteIndex index, Activity* activity);
+  uint32_t step() const { return ledger_->steps().step(); }
+  SiteHistoryBuilder& At(SiteIndex site) {
+    sites_.GrowTo(site);
+    return sites_[site];
+  }
 
   const Ledger* ledger_ = nullptr;
   StepSimilarity similarity_;
-  IndexedVector<SiteIndex, Activity> activities_;
-  IndexedDeque<SiteIndex, SiteHistoryBuilder> histories_;
-  IndexedDeque<SiteIndex, BirthTotals> births_;
+  IndexedDeque<SiteIndex, SiteHistoryBuilder> sites_;
 };
 
 }  // namespace vramtrack

@@ -3,8 +3,6 @@
 
 namespace vramtrack {
 
-void SiteOrder::Grow(SiteIndex site) { sites_.resize(site.value() + size_t{1}); }
-
 void SiteOrder::BeginStep(Entry* entry, uint32_t step, bool keeps) {
   if (entry->first == 0) entry->first = last_event_;
   if (!keeps) {

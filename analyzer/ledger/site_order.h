@@ -59,7 +59,7 @@ class SiteOrder final : public ReplayObserver {
     last_allocation_ticks_ = ledger_->last_ticks();
     allocations_after_steps_ += allocated.allocation.bytes > 0;
     const SiteIndex site = allocated.allocation.site;
-    if (__builtin_expect(!sites_.Has(site), 0)) Grow(site);
+    sites_.GrowTo(site);
     Entry& entry = sites_[site];
     if (__builtin_expect(entry.step != allocated.allocation.birth_step, 0)) {
       BeginStep(&entry, allocated.allocation.birth_step, /*keeps=*/allocated.site.live_objects > 1);
@@ -94,7 +94,6 @@ class SiteOrder final : public ReplayObserver {
     size_t next = 0;
   };
 
-  void Grow(SiteIndex site);
   // `keeps`: whether the site holds anything from before.
   void BeginStep(Entry* entry, uint32_t step, bool keeps);
 

@@ -22,21 +22,24 @@ uint64_t WidthFor(uint64_t steps, uint64_t most) {
   return width;
 }
 
-std::string SameToReader(const SiteKey& key, const std::vector<ReportFrame>& frames) {
-  std::string text = absl::StrCat(key.kind, "|", key.device.value());
-  for (const ReportFrame& frame : frames) {
-    absl::StrAppend(&text, "|", frame.function, "|", frame.file, "|", frame.line);
-    if (frame.line == 0) absl::StrAppend(&text, "|", frame.module, "|", frame.offset);
+// The sites that look the same to a reader, in the order in which they first allocated. Of too many, those that
+// allocated most.
+std::vector<std::vector<SiteIndex>> ChosenSites(const ProcessAnalysis& analysis) {
+  std::vector<std::vector<SiteIndex>> chosen;
+  for (const std::vector<SiteGroup>* groups : {&analysis.groups(), &analysis.other_groups()}) {
+    for (const SiteGroup& group : *groups) {
+      chosen.push_back(group.sites);
+      std::sort(chosen.back().begin(), chosen.back().end());
+    }
   }
-  return text;
-}
-
-std::vector<SiteIndex> ChosenSites(const Sites& sites) {
-  std::vector<SiteIndex> chosen;
-  for (const SiteIndex site : sites.indices()) chosen.push_back(site);
+  std::sort(chosen.begin(), chosen.end());
   if (chosen.size() <= kMaxProfileSites) return chosen;
-  std::stable_sort(chosen.begin(), chosen.end(),
-                   [&](SiteIndex a, SiteIndex b) { return sites[a].bytes_allocated > sites[b].bytes_allocated; });
+  const auto bytes = [&analysis](const std::vector<SiteIndex>& group) {
+    uint64_t sum = 0;
+    for (const SiteIndex site : group) sum += analysis.ledger().sites()[site].bytes_allocated;
+    return sum;
+  };
+  std::stable_sort(chosen.begin(), chosen.end(), [&](const auto& a, const auto& b) { return bytes(a) > bytes(b); });
   chosen.resize(kMaxProfileSites);
   std::sort(chosen.begin(), chosen.end());
   return chosen;
@@ -53,10 +56,8 @@ void AddVerdict(const SiteVerdict& verdict, ProfileSite* site) {
     site->verdict = NameOf(verdict.verdict);
     site->rate.emplace();
   }
-  site->rate->bytes_per_step += verdict.rate_bytes_per_step;
-  site->rate->low += verdict.rate_ci_low;
-  site->rate->high += verdict.rate_ci_high;
-  site->rate->objects_per_step += verdict.rate_objects_per_step;
+  site->rate->Add(
+      {{verdict.rate_bytes_per_step, verdict.rate_ci_low, verdict.rate_ci_high}, verdict.rate_objects_per_step}, 1);
 }
 
 // How the site allocates, and its verdict.
@@ -131,22 +132,17 @@ StepProfile DescribeRun(ProcessAnalysis* analysis) {
   profile.warmup_end = run.warmup_end;
   if (analysis->plan().has_windows()) profile.window_bytes = analysis->plan().window_bytes;
   profile.roots = RootsOf(analysis->trace().definitions().process);
-  const std::vector<SiteIndex> chosen = ChosenSites(sites);
-  profile.other_sites = sites.size() - chosen.size();
-  std::map<std::string, size_t> by_key;
-  for (const SiteIndex index : chosen) {
-    const SiteKey& key = sites[index].key;
-    std::vector<ReportFrame> frames = analysis->symbolizer().Frames(key.stack);
-    const auto [found, is_new] = by_key.try_emplace(SameToReader(key, frames), profile.sites.size());
-    if (is_new) {
-      ProfileSite site;
-      site.kind = key.kind;
-      site.device = NumberOf(key.device);
-      site.number = static_cast<uint32_t>(profile.sites.size());
-      site.frames = std::move(frames);
-      profile.sites.push_back(std::move(site));
-    }
-    profile.sites[found->second].sites.push_back(index);
+  profile.other_sites = sites.size();
+  for (std::vector<SiteIndex>& same : ChosenSites(*analysis)) {
+    const SiteKey& key = sites[same[0]].key;
+    profile.other_sites -= same.size();
+    ProfileSite site;
+    site.kind = key.kind;
+    site.device = NumberOf(key.device);
+    site.number = static_cast<uint32_t>(profile.sites.size());
+    site.frames = analysis->symbolizer().Frames(key.stack);
+    site.sites = std::move(same);
+    profile.sites.push_back(std::move(site));
   }
   for (ProfileSite& site : profile.sites) DescribeSite(*analysis, &site);
   return profile;
@@ -196,12 +192,11 @@ void ProfileMaker::Prepare(Replay* detail) {
   window.blocks = static_cast<uint32_t>(profile_.windows());
   window.block_steps = static_cast<uint32_t>(profile_.steps_in_window);
   meter_.emplace(RowsOf(profile_, nullptr, analysis_.ledger().sites().size()), profile_.blocks.value_or(window),
-                 analysis_.trace().framework_devices() != 0);
+                 steps_in_bin_, analysis_.trace().framework_devices() != 0, &profile_);
   detail->observers.insert(detail->observers.end(), {&*meter_, &digest_});
 }
 
 void ProfileMaker::Describe(const Replay& /*replay*/, ProcessFindings* /*findings*/) {
-  meter_->Take(steps_in_bin_, &profile_);
   meter_.reset();
   profile_.ordered = analysis_.trace().past() == nullptr;
   profile_.events = digest_.sequence().count();

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -27,34 +26,40 @@ uint64_t StepMeter::State::largest() const {
   return most;
 }
 
-StepMeter::StepMeter(SiteRows rows, const StepWindow& window, bool framework)
+StepMeter::StepMeter(SiteRows rows, const StepWindow& window, uint64_t steps_in_bin, bool framework,
+                     StepProfile* profile)
     : rows_(std::move(rows)),
       window_(window),
+      steps_in_bin_(steps_in_bin),
       framework_(framework),
+      profile_(*profile),
       states_(size_t{rows_.count} + 1),
-      totals_(states_.size()),
-      sizes_(states_.size()),
-      sums_(states_.size() * window.blocks),
-      marks_(window.blocks),
-      block_(window.BlockOf(0)) {}
-
-void StepMeter::OnBegin(const Ledger& ledger) { ledger_ = &ledger; }
+      highs_(states_.size() * window.blocks),
+      block_(window.BlockOf(0)) {
+  profile_.window_steps.resize(window.blocks);
+}
 
 StepMeter::Peak& StepMeter::PeakOf(uint32_t scope) {
   while (peaks_.size() <= scope) {
-    Peak peak;
-    peak.device = ledger_->scopes()[peaks_.size()].device;
-    peak.steps.resize(step_);  // nothing was there
-    peaks_.push_back(std::move(peak));
+    // Until now there was nothing.
+    peaks_.emplace_back();
+    peaks_.back().steps.resize(step_);
+    peaks_.back().device.bins.resize((std::min(step_, window_.end) + steps_in_bin_ - 1) / steps_in_bin_);
   }
   return peaks_[scope];
+}
+
+SiteWindow& StepMeter::SumsOf(uint32_t row, uint32_t block) {
+  std::vector<SiteWindow>& sums = SiteOf(row).windows.sums;
+  if (sums.empty()) sums.resize(window_.blocks);
+  return sums[block];
 }
 
 void StepMeter::OnAllocate(const ReplayAllocation& allocated) {
   const LiveAllocation& allocation = allocated.allocation;
   if (framework_ && !over_) {
     const std::optional<bool> exact = neighbours_.Allocate(allocation, ledger_->sites()[allocation.site].key.kind);
-    if (exact) sizes_[rows_.of_site[allocation.site]].Add(allocation.bytes, *exact);
+    if (exact) SiteOf(rows_.of_site[allocation.site]).sizes.Add(allocation.bytes, *exact);
   }
   Change(allocation.site, allocated.slot, 1, allocation.bytes, true);
 }
@@ -101,28 +106,23 @@ void StepMeter::Change(SiteIndex site, ThreadSlot slot, uint64_t objects, uint64
       state.step_epoch = peak->step_epoch;
       state.noted_at_step_peak = state.live;
     }
-    if (state.run_epoch != peak->run_epoch) {
-      state.run_epoch = peak->run_epoch;
-      state.noted_at_run_peak = state.live;
-    }
   }
   state.live += born ? bytes : -bytes;
   ChangeHolder(slot, bytes, born, &state);
-  Sums* in = SumsOf(row, block_);
+  SiteWindow* in = block_ < window_.blocks ? &SumsOf(row, block_) : nullptr;
   if (!born) {
     if (in == nullptr) return;
-    in->site.deaths += objects;
-    in->site.died_bytes += bytes;
+    in->deaths += objects;
+    in->died_bytes += bytes;
     return;
   }
-  Totals& totals = totals_[row];
-  totals.own_peak = std::max(totals.own_peak, state.own_peak);
-  totals.several_threads |= state.holders.size() > 1;
-  totals.allocations += objects;
   if (in != nullptr) {
-    in->site.births += objects;
-    in->site.born_bytes += bytes;
+    in->births += objects;
+    in->born_bytes += bytes;
   }
+  ProfileSite& of_run = SiteOf(row);
+  of_run.own_peak = std::max(of_run.own_peak, state.own_peak);
+  of_run.several_threads |= state.holders.size() > 1;
   if (peak == nullptr) return;
   if (state.holders.size() > 1) peak->concurrent_in = step_;
   const Scope& scope = ledger_->scopes()[peak_scope];
@@ -132,16 +132,14 @@ void StepMeter::Change(SiteIndex site, ThreadSlot slot, uint64_t objects, uint64
   peak->step_fragmentation = reserved - scope.live;
   peak->step_maker = row;
   ++peak->step_epoch;
-  if (scope.live <= peak->run_peak) return;
-  peak->run_peak = scope.live;
+  if (scope.peak_epoch == peak->run_epoch) return;
+  peak->run_epoch = scope.peak_epoch;
   NoteReserved(reserved, peak);
-  peak->run_fragmentation = reserved - scope.live;
-  peak->run_step = step_;
-  ++peak->run_epoch;
+  peak->device.run_fragmentation = reserved - scope.live;
 }
 
 void StepMeter::NoteReserved(uint64_t reserved, Peak* peak) {
-  peak->run_reserved = std::max(peak->run_reserved, reserved);
+  peak->device.run_reserved_peak = std::max(peak->device.run_reserved_peak, reserved);
   peak->step_reserved = std::max(peak->step_reserved, reserved);
 }
 
@@ -162,16 +160,19 @@ void StepMeter::Settle(uint32_t row) {
 }
 
 void StepMeter::AddToWindow(uint32_t row, uint32_t step, uint64_t live, uint64_t at_peak, uint64_t own) {
-  Sums* in = SumsOf(row, window_.BlockOf(step));
-  if (in == nullptr) return;
-  in->site.live += live;
-  in->site.at_peak += at_peak;
-  in->site.own += own;
-  in->site.own_most = std::max(in->site.own_most, own);
+  const uint32_t block = window_.BlockOf(step);
+  if (block >= window_.blocks) return;
   const uint64_t step_peak = peaks_[states_[row].scope].steps[step].peak;
-  if (step_peak <= in->high) return;
-  in->high = step_peak;
-  in->site.at_high = at_peak;
+  uint64_t& high = highs_[size_t{row} * window_.blocks + block];
+  const bool is_highest = step_peak > high;
+  if (is_highest) high = step_peak;
+  if ((live | at_peak | own) == 0 && SiteOf(row).windows.sums.empty()) return;
+  SiteWindow& in = SumsOf(row, block);
+  in.live += live;
+  in.at_peak += at_peak;
+  in.own += own;
+  in.own_most = std::max(in.own_most, own);
+  if (is_highest) in.at_high = at_peak;
 }
 
 void StepMeter::OnOtherEvent(const StreamEvent& event) {
@@ -183,47 +184,19 @@ void StepMeter::OnOtherEvent(const StreamEvent& event) {
   if (!std::isfinite(size) || size <= 0) return;
   const uint32_t block = window_.BlockOf(step_ - 1);
   if (block >= window_.blocks) return;
-  marks_[block].mark_sum += size;
-  ++marks_[block].marks;
+  profile_.window_steps[block].mark_sum += size;
+  ++profile_.window_steps[block].marks;
 }
 
 void StepMeter::OnStepEnd(uint32_t step) {
-  if (over_) return;
-  for (size_t i = 0; i < ledger_->scopes().size(); ++i) PeakOf(static_cast<uint32_t>(i));
-  for (size_t i = 0; i < peaks_.size(); ++i) {
-    Peak& peak = peaks_[i];
-    const Scope& scope = ledger_->scopes()[i];
-    peak.steps.push_back(
-        {peak.step_peak, peak.step_fragmentation, peak.step_epoch, 0, peak.step_maker, peak.concurrent_in == step});
-    peak.step_maker = kNoRow;
-    // What there is now is the least that the next step will have had at its peak.
-    const uint64_t reserved = ReservedOf(scope);
-    peak.step_peak = scope.live;
-    peak.step_fragmentation = reserved - scope.live;
-    NoteReserved(reserved, &peak);
-    peak.steps.back().reserved = peak.step_reserved;
-    peak.step_reserved = 0;
-    ++peak.step_epoch;
+  if (over_) {
+    step_ = step + 1;
+    return;
   }
+  for (const Scope& scope : ledger_->scopes()) EndStep(step, scope, &PeakOf(scope.index));
   step_ = step + 1;
   block_ = window_.BlockOf(step_);
-  if (!Counts(step_)) Finish();
-}
-
-void StepMeter::Finish() {
-  if (over_) return;
-  for (uint32_t row = 0; row < states_.size(); ++row) {
-    Settle(row);
-    const State& state = states_[row];
-    totals_[row].live_bytes = state.live;
-    if (state.scope == Site::kNoScope) continue;
-    const bool changed_since = state.run_epoch == peaks_[state.scope].run_epoch;
-    totals_[row].bytes_at_peak = changed_since ? state.noted_at_run_peak : state.live;
-  }
-  for (size_t i = 0; i < peaks_.size(); ++i) {
-    peaks_[i].shown = ledger_->scopes()[i].is_leading() || peaks_[i].device == kHost;
-  }
-  over_ = true;
+  if (!window_.whole_run && step_ >= window_.end) Finish();
 }
 
 namespace {
@@ -233,77 +206,60 @@ uint64_t MixOf(uint64_t peak) { return (peak * 0x9e3779b97f4a7c15) >> 48; }
 
 }  // namespace
 
-void StepMeter::TakeRow(uint32_t row, ProfileSite* site) {
-  const auto begin = sums_.begin() + static_cast<std::ptrdiff_t>(size_t{row} * window_.blocks);
-  const auto end = begin + window_.blocks;
-  const bool active = std::any_of(begin, end, [](const Sums& in) {
-    return in.site.births > 0 || in.site.deaths > 0 || in.site.live > 0 || in.site.at_peak > 0 || in.site.own > 0;
-  });
-  if (active)
-    std::transform(begin, end, std::back_inserter(site->windows.sums), [](const Sums& in) { return in.site; });
-  const Totals& of_run = totals_[row];
-  site->allocations = of_run.allocations;
-  site->bytes_at_peak = of_run.bytes_at_peak;
-  site->own_peak = of_run.own_peak;
-  site->live_bytes = of_run.live_bytes;
-  site->several_threads = of_run.several_threads;
-  site->sizes = std::move(sizes_[row]);
+void StepMeter::AddToBin(uint32_t step, const Scope& scope, Peak* peak) const {
+  std::vector<DeviceBin>& bins = peak->device.bins;
+  const bool begins = step % steps_in_bin_ == 0;
+  if (begins) {
+    bins.emplace_back();
+    bins.back().floor = UINT64_MAX;
+  }
+  DeviceBin& bin = bins.back();
+  bin.peak += peak->step_peak;
+  bin.fragmentation += peak->step_fragmentation;
+  bin.floor = std::min(bin.floor, scope.floors[step]);
+  bin.peak_sum += MixOf(peak->step_peak);
+  bin.concurrent += peak->concurrent_in == step;
+  bin.reserved_highest = std::max(bin.reserved_highest, peak->step_reserved);
+  if (!begins && peak->step_peak <= bin.highest) return;
+  bin.highest = peak->step_peak;
+  bin.at_highest = peak->step_fragmentation;
 }
 
-void StepMeter::AddMakers(const Peak& peak, StepProfile* profile) const {
-  for (size_t step = 0; step < std::min<size_t>(peak.steps.size(), window_.end); ++step) {
-    const uint32_t maker = peak.steps[step].maker, block = window_.BlockOf(static_cast<uint32_t>(step));
-    if (maker >= rows_.count || block >= window_.blocks) continue;
-    std::vector<SiteWindow>& sums = profile->sites[maker].windows.sums;
-    sums.resize(window_.blocks);
-    ++sums[block].made;
-  }
+void StepMeter::EndStep(uint32_t step, const Scope& scope, Peak* peak) {
+  const uint64_t reserved = ReservedOf(scope);
+  NoteReserved(reserved, peak);
+  peak->steps.push_back({peak->step_peak, peak->step_epoch});
+  if (step < window_.end) AddToBin(step, scope, peak);
+  const uint32_t maker = std::exchange(peak->step_maker, kNoRow), block = window_.BlockOf(step);
+  if (maker < rows_.count && block < window_.blocks) ++SumsOf(maker, block).made;
+  // What there is now is the least that the next step will have had at its peak.
+  peak->step_peak = scope.live;
+  peak->step_fragmentation = reserved - scope.live;
+  peak->step_reserved = 0;
+  ++peak->step_epoch;
 }
 
-ProfileDevice StepMeter::DeviceOf(uint64_t steps_in_bin, const Scope& scope, const Peak& peak) const {
-  ProfileDevice to;
-  to.index = NumberOf(peak.device);
-  to.run_peak = peak.run_peak;
-  to.run_reserved_peak = peak.run_reserved;
-  to.run_fragmentation = peak.run_fragmentation;
-  to.peak_step = peak.run_step;
-  to.steps_in_bin = steps_in_bin;
-  const size_t count = std::min<size_t>(peak.steps.size(), window_.end);
-  to.bins.resize((count + steps_in_bin - 1) / steps_in_bin);
-  for (DeviceBin& bin : to.bins) bin.floor = UINT64_MAX;
-  for (size_t i = 0; i < count; ++i) {
-    const PeakStep& step = peak.steps[i];
-    DeviceBin& bin = to.bins[i / steps_in_bin];
-    bin.peak += step.peak;
-    bin.fragmentation += step.fragmentation;
-    if (i < scope.floors.size()) bin.floor = std::min<uint64_t>(bin.floor, scope.floors[i]);
-    bin.peak_sum += MixOf(step.peak);
-    bin.concurrent += step.concurrent;
-    bin.reserved_highest = std::max(bin.reserved_highest, step.reserved);
-    if (i % steps_in_bin != 0 && step.peak <= bin.highest) continue;
-    bin.highest = step.peak;
-    bin.at_highest = step.fragmentation;
+void StepMeter::Finish() {
+  if (over_) return;
+  over_ = true;
+  for (uint32_t row = 0; row < states_.size(); ++row) Settle(row);
+  for (ProfileSite& site : profile_.sites) {
+    for (const SiteIndex index : site.sites) {
+      if (ledger_->sites().Has(index)) site.bytes_at_peak += ledger_->BytesAtPeak(ledger_->sites()[index]);
+    }
   }
-  return to;
-}
-
-void StepMeter::Take(uint64_t steps_in_bin, StepProfile* profile) {
-  Finish();
-  profile->window_steps.resize(window_.blocks);
-  for (size_t i = 0; i < marks_.size(); ++i) {
-    profile->window_steps[i].mark_sum = marks_[i].mark_sum;
-    profile->window_steps[i].marks = marks_[i].marks;
-  }
-  for (uint32_t row = 0; row < rows_.count; ++row) TakeRow(row, &profile->sites[row]);
-  sums_ = {};
-  std::map<DeviceIndex, size_t> scope_of;  // the host last
+  std::map<DeviceIndex, const Scope*> shown;  // the host last
   for (size_t i = 0; i < peaks_.size(); ++i) {
-    if (peaks_[i].shown) scope_of[peaks_[i].device] = i;
+    const Scope& scope = ledger_->scopes()[i];
+    if (scope.is_leading() || scope.device == kHost) shown[scope.device] = &scope;
   }
-  for (const auto& [device, scope] : scope_of) {
-    AddMakers(peaks_[scope], profile);
-    profile->devices.push_back(DeviceOf(steps_in_bin, ledger_->scopes()[scope], peaks_[scope]));
-    peaks_[scope] = Peak();
+  for (const auto& [number, scope] : shown) {
+    ProfileDevice& device = peaks_[scope->index].device;
+    device.index = NumberOf(number);
+    device.run_peak = scope->peak;
+    device.peak_step = scope->peak_moment.step;
+    device.steps_in_bin = steps_in_bin_;
+    profile_.devices.push_back(std::move(device));
   }
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analyzer/base/indices.h"
+#include "analyzer/leaks/growth.h"
 #include "analyzer/model/report.h"
 #include "analyzer/profile/block_sizes.h"
 #include "analyzer/profile/canonical_frame.h"
@@ -67,9 +68,16 @@ struct SiteWindows {
 };
 
 // The growth rate of a site that leaks.
-struct ProfileRate {
-  double bytes_per_step = 0, low = 0, high = 0;  // with its 95 % confidence interval
+struct ProfileRate : Growth {
   double objects_per_step = 0;
+
+  // Adds a rate whose unit is `scale` times this one's.
+  void Add(const ProfileRate& other, double scale) {
+    bytes_per_step += other.bytes_per_step * scale;
+    ci_low += other.ci_low * scale;
+    ci_high += other.ci_high * scale;
+    objects_per_step += other.objects_per_step * scale;
+  }
 };
 
 // Sites of the ledger that look the same to a reader, as one.
@@ -97,9 +105,9 @@ struct ProfileSite {
 
   uint64_t bytes_allocated = 0;  // in the whole run, including the part after its last complete step
   // Totals of the run, or of its compared part.
-  uint64_t allocations = 0, bytes_at_peak = 0, own_peak = 0, live_bytes = 0;
-  bool several_threads = false;  // several threads had memory of it live at the same time
-  BlockSizes sizes;              // of the large blocks of a framework's allocator
+  uint64_t bytes_at_peak = 0, own_peak = 0;  // own_peak: the most that one thread had live
+  bool several_threads = false;              // several threads had memory of it live at the same time
+  BlockSizes sizes;                          // of the large blocks of a framework's allocator
 
   // number of allocations and frees, and the sum of their hashes, which does not depend on their order
   uint64_t events = 0, event_sum = 0;

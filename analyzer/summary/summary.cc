@@ -328,9 +328,10 @@ absl::StatusOr<Summary> Summary::Read(std::string_view bytes, const std::string&
   return summary;
 }
 
-bool IsSummary(std::string_view beginning) { return beginning.substr(0, 2) == "\x1f\x8b"; }
-
 namespace {
+
+// By the first bytes, those of gzip.
+bool IsSummary(std::string_view beginning) { return beginning.substr(0, 2) == "\x1f\x8b"; }
 
 // That of a fleet of a million processes is a tenth of it.
 constexpr uint64_t kMostBytes = uint64_t{16} << 30;

@@ -69,9 +69,6 @@ class Summary {
   std::string name_;   // the file that all records were read from; empty if there are several or none
 };
 
-// Returns whether a file that begins with these bytes is a summary.
-bool IsSummary(std::string_view beginning);
-
 // Returns whether the file at `path` is a summary, by its first bytes; false if it cannot be read.
 bool IsSummaryFile(const std::string& path);
 

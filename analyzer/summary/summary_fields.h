@@ -54,8 +54,8 @@ void Fields(Archive& archive, ProfileBlockSize& size) {
 template <class Archive>
 void Fields(Archive& archive, ProfileRate& rate) {
   archive(1, "bytes_per_step", rate.bytes_per_step);
-  archive(2, "low", rate.low);
-  archive(3, "high", rate.high);
+  archive(2, "low", rate.ci_low);
+  archive(3, "high", rate.ci_high);
   archive(4, "objects_per_step", rate.objects_per_step);
 }
 
@@ -77,11 +77,9 @@ void Fields(Archive& archive, ProfileSite& site) {
   archive(14, "recurring", site.recurring);
   archive(15, "rate", site.rate);
   archive(16, "leak", site.leak);
-  archive(17, "allocations", site.allocations);
   archive(18, "bytes_allocated", site.bytes_allocated);
   archive(19, "bytes_at_peak", site.bytes_at_peak);
   archive(20, "own_peak", site.own_peak);
-  archive(21, "live_bytes", site.live_bytes);
   archive(22, "several_threads", site.several_threads);
   archive(23, "sizes", site.sizes.sizes);
   archive(24, "many_sizes", site.sizes.many);

@@ -94,7 +94,7 @@ bool PhaseJudge::HasStopped(const Weighed& growth) const {
 SiteHistory PhaseJudge::HistoryOf(const std::vector<SiteIndex>& sites, uint32_t book) const {
   std::vector<SiteHistory> all;
   for (const SiteIndex site : sites) all.push_back(histories_.history(site));
-  SiteHistory history = PartOf(Merged(std::move(all)), phase_.steps);
+  SiteHistory history = PartOf(Merged(all), phase_.steps);
   return growth_.books()[book].in_bytes() ? history : WithoutBytes(std::move(history));
 }
 
@@ -182,9 +182,8 @@ void PhaseJudge::Measure(uint32_t book, Judgement* judgement) const {
     // Without what was set up in warm-up, unless that would leave too little.
     const Step end = weighed.evidence.end, judged = std::min(warmup / steps, end / 2);
     const Step first = std::min(std::max(weighed.posterior.begin, judged), end);
-    Rate rate =
-        EstimateRate(weighed.evidence.left, {{first, end}, weighed.posterior.onset && first == weighed.posterior.begin},
-                     weighed.evidence.longest);
+    Rate rate = EstimateRate(weighed.evidence.left, {first, end},
+                             weighed.posterior.onset && first == weighed.posterior.begin, weighed.evidence.longest);
     rate.bytes_per_step /= steps;
     rate.objects_per_step /= steps;
     rate.bytes_interval.low /= steps;

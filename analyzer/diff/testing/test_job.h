@@ -30,6 +30,7 @@ struct JobOptions {
   std::string file = "/repo/train.py";
   int rank = -1;
   double step_size = 0;
+  int sized_steps = INT32_MAX;  // the steps after that are ten times as large, by their marks
   bool noise = false;
   unsigned seed = 1;
 };
@@ -65,7 +66,7 @@ class Job : JobBuilder {
       Free(swap ? activation : other);
       Free(Allocate(6, 3 * kMiB));
       NumberSteps(static_cast<uint64_t>(step));
-      if ((step + 1) % options_.mark_every == 0) EndStep(options_.step_size);
+      if ((step + 1) % options_.mark_every == 0) EndStep(options_.step_size * (step < options_.sized_steps ? 1 : 10));
     }
     return Finish();
   }

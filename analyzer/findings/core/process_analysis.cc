@@ -169,8 +169,8 @@ Purpose ProcessAnalysis::Decide(SiteIndex index, bool sizes) {
   SiteLifetime lifetime;
   lifetime.in_steps = ledger().steps().step() > 0;
   lifetime.kept = IsKept(history, site);
-  lifetime.across_steps = history.live_objects() > 0 || site.live_objects > 0 ||
-                          std::max(history.max_completed_lifetime_steps, history.max_setup_lifetime_steps) > 0;
+  lifetime.across_steps = history.live_objects() > 0 || site.live_objects > 0 || !history.deaths.empty() ||
+                          history.max_completed_lifetime_steps > 0;
   lifetime.into_backward = phases.freed > 0 && 2 * phases.into_backward > phases.freed;
   lifetime.into_optimizer = phases.freed > 0 && 2 * phases.into_optimizer > phases.freed;
   lifetime.as_parameters = sizes && lifetime.kept && phases.after_backward && IsLikeParameters(history);

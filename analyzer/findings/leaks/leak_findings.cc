@@ -129,13 +129,14 @@ void SetRateUnits(const ProcessAnalysis& analysis, std::vector<ReportSite>* site
 class LeakFindings final : public Collector {
  public:
   explicit LeakFindings(ProcessAnalysis* analysis)
-      : analysis_(*analysis), pool_(analysis->trace()), leaks_(FindLeaks(analysis)) {}
+      : analysis_(*analysis), pool_(analysis->trace()), leaks_(FindLeaks(analysis)) {
+    for (const LeakGroup& leak : leaks_) watched_.push_back({WatchedSitesOf(leak.Members()), 0});
+  }
 
   const char* name() const override { return "leaks"; }
   void Prepare(Replay* detail) override {
-    for (const LeakGroup& leak : leaks_) {
-      if (leak.parts.empty()) continue;
-      watched_[leak.leader] = detail->counterfactual.Watch(WatchedSitesOf(leak.Members()));
+    for (size_t i = 0; i < leaks_.size(); ++i) {
+      if (!leaks_[i].parts.empty()) watched_[i].counterfactual = detail->counterfactual.Watch(watched_[i].sites);
     }
     for (const SiteGroup& group : analysis_.groups()) {
       const SiteIndex first = group.sites[0];
@@ -153,7 +154,8 @@ class LeakFindings final : public Collector {
       if (!IsLeak(analysis_.verdicts()[first].verdict)) continue;
       AddPoolRemark(pool_, analysis_.ledger().sites()[first].key, &analysis_.symbolizer(), &(*sites)[i]);
     }
-    for (const LeakGroup& leak : leaks_) {
+    for (size_t i = 0; i < leaks_.size(); ++i) {
+      const LeakGroup& leak = leaks_[i];
       ReportSite& leader = (*sites)[leak.leader];
       const std::vector<size_t> members = leak.Members();
       for (const size_t part : leak.parts) (*sites)[part].part_of = absl::StrCat(leak.leader);
@@ -166,10 +168,14 @@ class LeakFindings final : public Collector {
         site.rate_bytes_per_step = site.rate_ci_low = site.rate_ci_high = 0;
       }
       leader.group = Sum(members, *sites);
+      leader.group->bytes_at_peak = 0;  // of one total, unlike the others
+      for (const SiteIndex site : watched_[i].sites) {
+        leader.group->bytes_at_peak += analysis_.ledger().sites()[site].bytes_at_peak;
+      }
       if (leak.parts.empty()) {
         leader.group->peak_without = leader.peak_without_site;
       } else if (replay.made()) {
-        leader.group->peak_without = replay.counterfactual.PeakWithout(watched_.at(leak.leader));
+        leader.group->peak_without = replay.counterfactual.PeakWithout(watched_[i].counterfactual);
       }
       if (leak.call_frame) leader.blame_frame = *leak.call_frame;
       // What hardly matters by itself may do so with all that it keeps.
@@ -192,10 +198,6 @@ class LeakFindings final : public Collector {
     ReportLeak sum;
     for (const size_t member : members) {
       if (!IsWithinPools(member, members)) AddPart(sites[member], &sum);
-    }
-    sum.bytes_at_peak = 0;  // of one total, unlike the others
-    for (const SiteIndex site : WatchedSitesOf(members)) {
-      sum.bytes_at_peak += analysis_.ledger().sites()[site].bytes_at_peak;
     }
     return sum;
   }
@@ -231,7 +233,12 @@ class LeakFindings final : public Collector {
   ProcessAnalysis& analysis_;
   PinnedPoolGrowth pool_;
   const std::vector<LeakGroup> leaks_;
-  std::map<size_t, size_t> watched_;  // the counterfactuals of leaks with several parts, by the leading group
+  // Of each leak.
+  struct Watched {
+    std::vector<SiteIndex> sites;
+    size_t counterfactual = 0;  // only of a leak with several parts
+  };
+  std::vector<Watched> watched_;
 };
 
 }  // namespace

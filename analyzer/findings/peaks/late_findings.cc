@@ -26,7 +26,7 @@ bool SomeAreLate(const SiteHistory& history) {
   if (history.live_objects() * history.birth_steps > 2 * history.born_objects) return false;
   uint64_t died = 0;
   for (const uint64_t objects : history.completed_lifetimes) died += objects;
-  const uint64_t at_once = history.completed_lifetimes[0];
+  const uint64_t at_once = died == 0 ? 0 : history.completed_lifetimes[0];
   return at_once < died && static_cast<double>(at_once) >= kMostShare * static_cast<double>(died);
 }
 

@@ -21,9 +21,8 @@ Judged JudgeHistory(const SiteHistory& history, Step steps, double keepers) {
   judged.unsure = !judged.leak && !judged.posterior.is_clean();
   const Step first =
       std::min(std::max(judged.posterior.begin, std::min(WarmupEnd(steps), evidence.end / 2)), evidence.end);
-  judged.rate =
-      EstimateRate(evidence.left, {{first, evidence.end}, judged.posterior.onset && first == judged.posterior.begin},
-                   evidence.longest);
+  judged.rate = EstimateRate(evidence.left, {first, evidence.end},
+                             judged.posterior.onset && first == judged.posterior.begin, evidence.longest);
   return judged;
 }
 
