@@ -58,27 +58,21 @@ void SiteHistories::OnAllocate(const ReplayAllocation& allocated) {
   // What only CUPTI saw is no part of a step's own rhythm, and what the past did is not known one by one.
   const StreamEvent* event = ledger_->present_event();
   if (event != nullptr && !event->past) similarity_.OnEvent(index.value());
-  NoteBirth(index, allocated.site, 1, allocated.allocation.bytes);
+  NoteBirth(index, allocated.site, static_cast<uint32_t>(allocated.objects), allocated.allocation.bytes);
 }
 
 void SiteHistories::OnFree(const ReplayAllocation& freed) {
-  NoteDeath(freed.allocation.site, freed.allocation.birth_step, 1, freed.allocation.bytes);
+  NoteDeath(freed.allocation.site, freed.allocation.birth_step, static_cast<uint32_t>(freed.objects),
+            freed.allocation.bytes);
 }
 
-void SiteHistories::OnPastBirth(const ReplayFold& fold) {
-  NoteBirth(fold.site, ledger_->sites()[fold.site], static_cast<uint32_t>(fold.objects), fold.bytes);
-}
-
-void SiteHistories::OnPastDeath(const ReplayFold& fold) {
-  NoteDeath(fold.site, fold.birth_step, static_cast<uint32_t>(fold.objects), fold.bytes);
-}
-
-void SiteHistories::OnPastBrief(const ReplayFold& fold, uint32_t lifetime_steps) {
-  const auto objects = static_cast<uint32_t>(fold.objects);
-  NoteBirth(fold.site, ledger_->sites()[fold.site], objects, fold.bytes);
-  activities_[fold.site].died_objects += objects;
-  activities_[fold.site].died_bytes += fold.bytes;
-  histories_[fold.site].OnFoldedLifetime(lifetime_steps);
+void SiteHistories::OnBrief(const ReplayAllocation& sum, uint32_t lifetime_steps) {
+  const SiteIndex index = sum.allocation.site;
+  const auto objects = static_cast<uint32_t>(sum.objects);
+  NoteBirth(index, sum.site, objects, sum.allocation.bytes);
+  activities_[index].died_objects += objects;
+  activities_[index].died_bytes += sum.allocation.bytes;
+  histories_[index].OnFoldedLifetime(lifetime_steps);
 }
 
 void SiteHistories::OnStepEnd(uint32_t /*step*/) {

@@ -26,12 +26,11 @@ class SiteHistories final : public ReplayObserver {
   // Returns the similarity of each complete step with the steps before it, see step_similarity.h.
   const std::vector<float>& step_similarities() const { return similarity_.similarities(); }
 
+  unsigned frequent_calls() const override { return kAll; }
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override;
   void OnFree(const ReplayAllocation& freed) override;
-  void OnPastBirth(const ReplayFold& fold) override;
-  void OnPastDeath(const ReplayFold& fold) override;
-  void OnPastBrief(const ReplayFold& fold, uint32_t lifetime_steps) override;
+  void OnBrief(const ReplayAllocation& sum, uint32_t lifetime_steps) override;
   void OnStepEnd(uint32_t step) override;
   void OnEnd() override;
 

@@ -28,10 +28,10 @@ class StepMeter : public ReplayObserver {
   // `framework`: the trace has blocks of a framework's allocator.
   StepMeter(SiteRows rows, const StepWindow& window, bool framework);
 
+  unsigned frequent_calls() const override { return kAll; }
   void OnBegin(const Ledger& ledger) override;
   void OnAllocate(const ReplayAllocation& allocated) override;
   void OnFree(const ReplayAllocation& freed) override;
-  void OnFold(SiteIndex site, uint64_t objects, uint64_t bytes, bool born) override;
   void OnStepEnd(uint32_t step) override;
   void OnOtherEvent(const StreamEvent& event) override;
 
