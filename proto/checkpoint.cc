@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "proto/gap_sizes.h"
 #include "proto/read_message.h"
 #include "proto/schema_constants.h"
 #include "proto/varint.h"
@@ -16,93 +15,21 @@ namespace f = schema::checkpoint_field;
 
 constexpr uint32_t kMaxBin = 255;
 
-Checkpoint::Steps ReadSteps(pbf_reader in) {
-  namespace g = schema::foldedSteps_field;
-  Checkpoint::Steps m;
-  ReadMessage(in, Field(g::thread, &m.thread), Field(g::count, &m.count), Field(g::first_time, &m.first_time),
-              Field(g::last_time, &m.last_time), Field(g::first_number, &m.first_number),
-              Field(g::last_number, &m.last_number), FixedField(g::last_value, &m.last_value));
-  return m;
-}
-
-Checkpoint::Memory ReadMemory(pbf_reader in) {
-  namespace g = schema::foldedMemory_field;
-  Checkpoint::Memory m;
-  ReadMessage(in, Field(g::device, &m.device), Field(g::time, &m.time), Field(g::free, &m.free),
-              Field(g::total, &m.total));
-  return m;
-}
-
-Checkpoint::FrameworkMemory ReadFrameworkMemory(pbf_reader in) {
-  namespace g = schema::foldedFrameworkMemory_field;
-  Checkpoint::FrameworkMemory m;
-  ReadMessage(in, Field(g::device, &m.device), Field(g::time, &m.time), Field(g::given_out, &m.given_out),
-              Field(g::reserved, &m.reserved));
-  return m;
-}
-
-Checkpoint::Marks ReadMarks(pbf_reader in) {
-  namespace g = schema::foldedMarks_field;
-  Checkpoint::Marks m;
-  ReadMessage(in, Field(g::thread, &m.thread), Field(g::kind, &m.kind), Field(g::stack, &m.stack),
-              Field(g::name, &m.name), Field(g::count, &m.count), Field(g::first_time, &m.first_time),
-              Field(g::last_time, &m.last_time), Field(g::first_number, &m.first_number),
-              Field(g::last_number, &m.last_number));
-  return m;
-}
-
-Checkpoint::MarkGaps ReadMarkGaps(pbf_reader in) {
-  namespace g = schema::markGaps_field;
-  Checkpoint::MarkGaps m;
-  PackedColumn sizes, counts, ticks;
-  ReadMessage(in, Field(g::thread, &m.thread), Field(g::kind, &m.kind), Field(g::stack, &m.stack),
-              Field(g::name, &m.name), Field(g::shortest, &m.shortest), Field(g::longest, &m.longest),
-              Field(g::gap_size, &sizes), Field(g::gap_count, &counts), Field(g::gap_ticks, &ticks));
-  while (!sizes.done()) {
-    const Checkpoint::MarkGaps::Gaps one = {sizes.Next32(), counts.Next(), ticks.Next()};
-    if (one.size < kGapSizes) m.gaps.push_back(one);
+CheckpointRecord ReadRecord(const RecordLayout& layout, pbf_reader in) {
+  CheckpointRecord record;
+  record.field = layout.field;
+  record.operation = layout.operation;
+  while (in.next()) {
+    const size_t member = in.tag() - 1;
+    if (member >= RecordLayout::kMostFields || layout.members[member] == nullptr) {
+      in.skip();
+    } else if (in.wire_type() == protozero::pbf_wire_type::fixed64) {
+      record.*layout.members[member] = in.get_fixed64();
+    } else {
+      record.*layout.members[member] = in.get_uint64();
+    }
   }
-  return m;
-}
-
-Checkpoint::Failure ReadFailures(pbf_reader in) {
-  namespace g = schema::foldedFailures_field;
-  Checkpoint::Failure m;
-  ReadMessage(in, Field(g::kind, &m.kind), Field(g::device, &m.device), Field(g::stack, &m.stack),
-              Field(g::error, &m.error), Field(g::count, &m.count));
-  return m;
-}
-
-Checkpoint::Failure ReadKeptFailure(pbf_reader in) {
-  namespace g = schema::keptFailure_field;
-  Checkpoint::Failure m;
-  ReadMessage(in, Field(g::thread, &m.thread), Field(g::kind, &m.kind), Field(g::device, &m.device),
-              Field(g::stack, &m.stack), Field(g::error, &m.error), Field(g::bytes, &m.bytes), Field(g::time, &m.time));
-  return m;
-}
-
-Checkpoint::EarlyFree ReadEarlyFree(pbf_reader in) {
-  namespace g = schema::earlyFree_field;
-  Checkpoint::EarlyFree m;
-  ReadMessage(in, Field(g::thread, &m.thread), Field(g::ordinal, &m.ordinal), Field(g::time, &m.time),
-              Field(g::last_of, &m.last_of));
-  return m;
-}
-
-Checkpoint::Setting ReadSetting(pbf_reader in) {
-  namespace g = schema::keptSetting_field;
-  Checkpoint::Setting m;
-  ReadMessage(in, Field(g::operation, &m.operation), Field(g::thread, &m.thread), Field(g::kind, &m.kind),
-              Field(g::device, &m.device), Field(g::stack, &m.stack), Field(g::first, &m.first),
-              Field(g::second, &m.second), Field(g::time, &m.time));
-  return m;
-}
-
-Checkpoint::Reset ReadReset(pbf_reader in) {
-  namespace g = schema::keptReset_field;
-  Checkpoint::Reset m;
-  ReadMessage(in, Field(g::device, &m.device), Field(g::time, &m.time));
-  return m;
+  return record;
 }
 
 class CheckpointReader {
@@ -111,7 +38,7 @@ class CheckpointReader {
 
   bool Read() {
     while (in_.next()) {
-      if (!ReadField() && !OpenColumn()) in_.skip();
+      if (!ReadField() && !ReadRecordField() && !OpenColumn()) in_.skip();
     }
     if (to_.bin_shift >= 64 || time_shift_ >= 64 || address_shift_ >= 64) return false;
     while (!column(f::thread).done()) {
@@ -130,17 +57,16 @@ class CheckpointReader {
   PackedColumn& column(uint32_t field) { return columns_[field]; }
 
   bool ReadField() {
-    return ReadAny(
-        in_, Field(f::definitions, &to_.definitions), Field(f::events, &to_.events),
-        Field(f::start_time, &to_.start_time), Field(f::last_time, &to_.last_time), Field(f::bin_shift, &to_.bin_shift),
-        Field(f::unknown_frees, &to_.unknown_frees), Field(f::time_shift, &time_shift_),
-        Field(f::address_shift, &address_shift_), RowField(f::steps, &to_.steps, ReadSteps),
-        RowField(f::memory, &to_.memory, ReadMemory), RowField(f::marks, &to_.marks, ReadMarks),
-        RowField(f::framework_memory, &to_.framework_memory, ReadFrameworkMemory),
-        RowField(f::mark_gaps, &to_.mark_gaps, ReadMarkGaps), RowField(f::failures, &to_.failures, ReadFailures),
-        RowField(f::kept_failures, &to_.kept_failures, ReadKeptFailure),
-        RowField(f::early_frees, &to_.early_frees, ReadEarlyFree), RowField(f::resets, &to_.resets, ReadReset),
-        RowField(f::settings, &to_.settings, ReadSetting));
+    return ReadAny(in_, Field(f::definitions, &to_.definitions), Field(f::events, &to_.events),
+                   Field(f::start_time, &to_.start_time), Field(f::last_time, &to_.last_time),
+                   Field(f::bin_shift, &to_.bin_shift), Field(f::unknown_frees, &to_.unknown_frees),
+                   Field(f::time_shift, &time_shift_), Field(f::address_shift, &address_shift_));
+  }
+
+  bool ReadRecordField() {
+    const RecordLayout* layout = RecordLayoutOf(in_.tag());
+    if (layout != nullptr) to_.records.push_back(ReadRecord(*layout, in_.get_message()));
+    return layout != nullptr;
   }
 
   bool OpenColumn() {

@@ -62,25 +62,27 @@ class EventRows final : public ReplayObserver {
         names_(&process->analysis()),
         table_(*table) {}
 
+  unsigned frequent_calls() const override { return kAll; }
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
 
   void OnAllocate(const ReplayAllocation& allocated) override {
     const uint32_t kind = allocated.site.key.kind;
-    if (!IsShown(kind)) return;
+    if (allocated.is_sum) site_of_sum_ = allocated.allocation.site;
+    if (allocated.is_sum || !IsShown(kind)) return;
     EventRow row = Row(schema::ALLOCATE);
     Describe(allocated, &row);
     if (allocated.stream != 0 && kind == schema::STREAM_ORDERED) row.stream = TableAddress{allocated.stream};
     table_.Add(row);
   }
   void OnFree(const ReplayAllocation& freed) override {
-    if (!IsShown(freed.site.key.kind)) return;
+    if (freed.is_sum) site_of_sum_ = freed.allocation.site;
+    if (freed.is_sum || !IsShown(freed.site.key.kind)) return;
     EventRow row = Row(schema::FREE);
     Describe(freed, &row);
     table_.Add(row);
   }
-  void OnFold(SiteIndex site, uint64_t /*objects*/, uint64_t /*bytes*/, bool /*born*/) override { folded_site_ = site; }
   void OnOtherEvent(const StreamEvent& event) override {
-    const std::optional<SiteIndex> site = std::exchange(folded_site_, std::nullopt);
+    const std::optional<SiteIndex> site = std::exchange(site_of_sum_, std::nullopt);
     if (!IsShown(event.operation == schema::MARK ? schema::KIND_NONE : event.shape->kind)) return;
     EventRow row = Row(event.operation);
     const bool folded = event.operation == schema::FOLD_ALLOCATE || event.operation == schema::FOLD_FREE;
@@ -169,7 +171,7 @@ class EventRows final : public ReplayObserver {
   const SiteNames names_;
   TableWriter& table_;
   const Ledger* ledger_ = nullptr;
-  std::optional<SiteIndex> folded_site_;
+  std::optional<SiteIndex> site_of_sum_;  // until its row is made
   Texts operations_, kinds_, marks_, levels_;
 };
 

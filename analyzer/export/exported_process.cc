@@ -29,15 +29,13 @@ class MomentWatch final : public ReplayObserver {
     }
   }
 
+  unsigned frequent_calls() const override { return kAll; }
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override {
     LookAtTime();
     LookAtPeak(allocated.allocation.site);
   }
   void OnFree(const ReplayAllocation& /*freed*/) override { LookAtTime(); }
-  void OnFold(SiteIndex site, uint64_t /*objects*/, uint64_t /*bytes*/, bool born) override {
-    if (born) LookAtPeak(site);
-  }
   void OnStepEnd(uint32_t step) override {
     if (at_ == ExportOptions::At::kStep && step == step_) Come();
   }
@@ -83,12 +81,10 @@ class SiteCounter final : public ReplayObserver {
  public:
   explicit SiteCounter(const ExportedProcess& process) : process_(process) {}
 
+  unsigned frequent_calls() const override { return kAll; }
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override {
-    Count(allocated.allocation.site, 1, allocated.allocation.bytes);
-  }
-  void OnFold(SiteIndex site, uint64_t objects, uint64_t bytes, bool born) override {
-    if (born) Count(site, objects, bytes);
+    Count(allocated.allocation.site, allocated.objects, allocated.allocation.bytes);
   }
 
   // Records what is in use now on `device`, which can be kAllDevices.

@@ -40,13 +40,10 @@ class LevelCurves final : public ReplayObserver {
     span_ticks_ = (last_ - first_) / spans + 1;
   }
 
+  unsigned frequent_calls() const override { return kAll; }
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override { Look(allocated.scope); }
   void OnFree(const ReplayAllocation& freed) override { Look(freed.scope); }
-  void OnFold(SiteIndex site, uint64_t /*objects*/, uint64_t /*bytes*/, bool /*born*/) override {
-    const uint32_t scope = ledger_->sites()[site].scope;
-    if (scope != Site::kNoScope) Look(&ledger_->scopes()[scope]);
-  }
 
   // Returns the curves after the replay, by time. Neighbouring points differ.
   std::map<Key, std::vector<Point>> Finish() {

@@ -63,15 +63,13 @@ class StepRows final : public ReplayObserver {
  public:
   StepRows(const ExportedProcess& process, TableWriter* table) : process_(process), table_(*table) {}
 
+  unsigned frequent_calls() const override { return kAll; }
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override {
-    Count(allocated.allocation.site, 1, allocated.allocation.bytes, true);
+    Count(allocated.allocation.site, allocated.objects, allocated.allocation.bytes, true);
   }
   void OnFree(const ReplayAllocation& freed) override {
-    Count(freed.allocation.site, 1, freed.allocation.bytes, false);
-  }
-  void OnFold(SiteIndex site, uint64_t objects, uint64_t bytes, bool born) override {
-    Count(site, objects, bytes, born);
+    Count(freed.allocation.site, freed.objects, freed.allocation.bytes, false);
   }
 
   void OnStepEnd(uint32_t step) override {

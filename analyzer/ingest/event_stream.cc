@@ -98,9 +98,11 @@ void EventStream::FindUndone(Cursor* cursor, std::vector<bool>* undone_past) {
   uint64_t last_free = kNone, expected = cursor->blocks->past_events;
   size_t past_free = 0;
   if (const Checkpoint* past = trace_.past()) {
-    undone_past->resize(past->early_frees.size());
-    for (size_t i = 0; i < past->early_frees.size(); ++i) {
-      if (past->early_frees[i].last_of != uint64_t{cursor->blocks->thread} + 1) continue;
+    undone_past->resize(past->records.size());
+    for (size_t i = 0; i < past->records.size(); ++i) {
+      const CheckpointRecord& record = past->records[i];
+      if (record.field != schema::checkpoint_field::early_frees) continue;
+      if (record.second != uint64_t{cursor->blocks->thread} + 1) continue;
       last_free = kPast;
       past_free = i;
     }

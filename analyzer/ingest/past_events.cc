@@ -27,10 +27,8 @@ uint64_t Between(uint64_t first, uint64_t last, uint64_t i, uint64_t n) {
 }  // namespace
 
 PastEvents::PastEvents(const Trace& trace, const std::vector<bool>& undone)
-    : trace_(trace), past_(*trace.past()), births_(kBins), deaths_(kBins), steps_(kBins), marks_(kBins) {
-  shapes_.reserve(past_.shapes.size() + 2 * past_.sites.size() + past_.kept_failures.size() + past_.memory.size() +
-                  past_.early_frees.size() + past_.resets.size() + past_.settings.size() +
-                  past_.framework_memory.size() + past_.marks.size() + 1);
+    : trace_(trace), past_(*trace.past()), births_(kBins), deaths_(kBins), several_(kBins) {
+  shapes_.reserve(past_.shapes.size() + 2 * past_.sites.size() + past_.records.size());
   for (const Checkpoint::Shape& shape : past_.shapes) {
     const Checkpoint::Site& site = past_.sites[shape.site];
     AddShape(schema::ALLOCATE, site.kind, site.device, site.stack, shape.bytes, shape.stream);
@@ -40,20 +38,20 @@ PastEvents::PastEvents(const Trace& trace, const std::vector<bool>& undone)
     AddShape(schema::FOLD_ALLOCATE, site.kind, site.device, site.stack, 0, 0);
     AddShape(schema::FOLD_FREE, site.kind, site.device, site.stack, 0, 0);
   }
-  step_shape_ = AddShape(schema::STEP, 0, 0, 0, 0, 0);
   for (uint32_t i = 0; i < past_.folds.size(); ++i) {
     const Checkpoint::Fold& fold = past_.folds[i];
     births_[fold.birth].push_back(i);
     if (fold.death != fold.birth) deaths_[fold.death].push_back(i);
   }
-  first_mark_shape_ = static_cast<uint32_t>(shapes_.size());
-  for (uint32_t i = 0; i < past_.marks.size(); ++i) {
-    AddShape(schema::MARK, past_.marks[i].kind, 0, past_.marks[i].stack, 0, 0);
-    marks_[BinOf(past_.marks[i].first_time)].push_back(i);
-  }
-  for (uint32_t i = 0; i < past_.steps.size(); ++i) steps_[BinOf(past_.steps[i].first_time)].push_back(i);
   SortLive();
-  AddSingles(undone);
+  for (const CheckpointRecord& record : past_.records) {
+    if (record.field == schema::checkpoint_field::resets) latest_reset_ = std::max(latest_reset_, record.time);
+  }
+  for (size_t i = 0; i < past_.records.size(); ++i) {
+    if (i >= undone.size() || !undone[i]) AddRecord(past_.records[i]);
+  }
+  std::stable_sort(singles_.begin(), singles_.end(),
+                   [](const StreamEvent& a, const StreamEvent& b) { return a.time < b.time; });
   notes_.resize(shapes_.size());
 }
 
@@ -86,58 +84,46 @@ void PastEvents::SortLive() {
   }
 }
 
-void PastEvents::AddSingle(uint32_t shape, uint64_t time, ThreadSlot slot, uint64_t first, uint64_t second) {
-  StreamEvent event = EventOf(shape, time, slot.is_none() ? kFirstSlot : slot);
-  event.value[0] = first;
-  event.value[1] = second;
+void PastEvents::AddRecord(const CheckpointRecord& record) {
+  namespace f = schema::checkpoint_field;
+  if (record.field == f::failures) return;  // mere counts
+  if (record.field == f::early_frees) return AddEarlyFree(record);
+  const auto operation = static_cast<uint32_t>(record.operation);
+  if (record.field == f::settings && operation != schema::TRIM && operation != schema::LIMIT) return;
+  const uint32_t shape =
+      AddShape(operation, static_cast<uint32_t>(record.kind), static_cast<uint32_t>(record.device),
+               static_cast<uint32_t>(record.stack), operation == schema::FAIL ? record.second : 0, 0);
+  if (record.field == f::steps || record.field == f::marks) {
+    several_[BinOf(record.first_time)].push_back({&record, shape});
+    return;
+  }
+  const ThreadSlot slot = trace_.SlotOf(static_cast<uint32_t>(record.thread));
+  StreamEvent event = EventOf(shape, record.time, slot.is_none() ? kFirstSlot : slot);
+  event.value[0] = record.value;
+  event.value[1] = operation == schema::FAIL ? 0 : record.second;
   singles_.push_back(event);
 }
 
-void PastEvents::AddSingles(const std::vector<bool>& undone) {
-  for (const Checkpoint::Memory& memory : past_.memory) {
-    AddSingle(AddShape(schema::MEMORY_INFO, 0, memory.device, 0, 0, 0), memory.time, kFirstSlot, memory.free,
-              memory.total);
-  }
-  for (const Checkpoint::FrameworkMemory& memory : past_.framework_memory) {
-    AddSingle(AddShape(schema::FRAMEWORK_MEMORY, 0, memory.device, 0, 0, 0), memory.time, kFirstSlot, memory.given_out,
-              memory.reserved);
-  }
-  for (const Checkpoint::Failure& failure : past_.kept_failures) {
-    AddSingle(AddShape(schema::FAIL, failure.kind, failure.device, failure.stack, failure.bytes, 0), failure.time,
-              trace_.SlotOf(failure.thread), failure.error);
-  }
-  for (const Checkpoint::Setting& setting : past_.settings) {
-    if (setting.operation != schema::TRIM && setting.operation != schema::LIMIT) continue;
-    AddSingle(AddShape(setting.operation, setting.kind, setting.device, setting.stack, 0, 0), setting.time,
-              trace_.SlotOf(setting.thread), setting.first, setting.second);
-  }
-  for (const Checkpoint::Reset& reset : past_.resets) {
-    latest_reset_ = std::max(latest_reset_, reset.time);
-    AddSingle(AddShape(schema::DEVICE_RESET, 0, reset.device, 0, 0, 0), reset.time, kFirstSlot);
-  }
-  for (size_t i = 0; i < past_.early_frees.size(); ++i) {
-    if (i >= undone.size() || !undone[i]) AddEarlyFree(past_.early_frees[i]);
-  }
-  std::stable_sort(singles_.begin(), singles_.end(),
-                   [](const StreamEvent& a, const StreamEvent& b) { return a.time < b.time; });
-}
-
-void PastEvents::AddEarlyFree(const Checkpoint::EarlyFree& free) {
-  const ThreadSlot owner = trace_.SlotOf(free.thread);
-  const bool of_past = !owner.is_none() && free.ordinal < trace_.threads()[owner].past_allocations;
-  if (of_past && EndedByReset(owner, free.ordinal, free.time)) return;
+void PastEvents::AddEarlyFree(const CheckpointRecord& free) {
+  const auto thread = static_cast<uint32_t>(free.thread), last_of = static_cast<uint32_t>(free.second);
+  const uint64_t ordinal = free.value;
+  const ThreadSlot owner = trace_.SlotOf(thread);
+  const bool of_past = !owner.is_none() && ordinal < trace_.threads()[owner].past_allocations;
+  if (of_past && EndedByReset(owner, ordinal, free.time)) return;
   uint64_t time = free.time;
   Checkpoint::Site site = {};  // unknown while its allocation is
-  const auto rank = live_ranks_.find({owner, free.ordinal});
+  const auto rank = live_ranks_.find({owner, ordinal});
   if (rank != live_ranks_.end()) {
     const Checkpoint::Live& live = past_.live[live_order_[rank->second]];
     time = std::max(time, live.time);
     site = past_.sites[past_.shapes[live.shape].site];
   }
-  AddSingle(AddShape(schema::FREE, site.kind, site.device, free.thread, 0, 0), time,
-            free.last_of == 0 ? kFirstSlot : trace_.SlotOf(free.last_of - 1));
-  singles_.back().owner = owner;
-  singles_.back().ordinal = free.ordinal;
+  const ThreadSlot slot = last_of == 0 ? kFirstSlot : trace_.SlotOf(last_of - 1);
+  StreamEvent event =
+      EventOf(AddShape(schema::FREE, site.kind, site.device, thread, 0, 0), time, slot.is_none() ? kFirstSlot : slot);
+  event.owner = owner;
+  event.ordinal = ordinal;
+  singles_.push_back(event);
 }
 
 uint32_t PastEvents::BinOf(uint64_t time) const {
@@ -191,34 +177,24 @@ void PastEvents::AddFold(uint32_t index, Span span, bool births) {
   }
 }
 
-void PastEvents::AddSteps(const Checkpoint::Steps& steps) {
-  const ThreadSlot slot = trace_.SlotOf(steps.thread);
+void PastEvents::AddSeveral(const Several& several) {
+  const CheckpointRecord& record = *several.record;
+  const ThreadSlot slot = trace_.SlotOf(static_cast<uint32_t>(record.thread));
   if (slot.is_none()) return;
-  const uint64_t count = std::min(steps.count, steps_left_);
+  const bool is_mark = record.operation == schema::MARK;
+  const uint64_t count = std::min(record.count, steps_left_);
   steps_left_ -= count;
-  const uint64_t numbers = steps.last_number > steps.first_number ? steps.last_number - steps.first_number : 0;
+  const uint64_t numbers = record.value > record.first ? record.value - record.first : 0;
   for (uint64_t i = 0; i < count; ++i) {
     const bool last = i + 1 == count;
-    StreamEvent event = EventOf(step_shape_, Between(steps.first_time, steps.last_time, i, count), slot);
-    // Usually the job counts them one by one.
-    event.value[0] = numbers == count - 1 ? steps.first_number + i
-                     : last               ? steps.last_number
-                                          : Between(steps.first_number, steps.last_number, i, count);
-    event.value[1] = last ? steps.last_value : 0;
-    bin_events_.push_back(event);
-  }
-}
-
-void PastEvents::AddMarks(uint32_t index) {
-  const Checkpoint::Marks& marks = past_.marks[index];
-  const ThreadSlot slot = trace_.SlotOf(marks.thread);
-  if (slot.is_none()) return;
-  const uint64_t count = std::min(marks.count, steps_left_);
-  steps_left_ -= count;
-  for (uint64_t i = 0; i < count; ++i) {
-    StreamEvent event = EventOf(first_mark_shape_ + index, Between(marks.first_time, marks.last_time, i, count), slot);
-    event.value[0] = marks.name;
-    event.value[1] = i + 1 == count ? marks.last_number : marks.first_number;
+    StreamEvent event = EventOf(several.shape, Between(record.first_time, record.time, i, count), slot);
+    // Steps are usually counted one by one.
+    const uint64_t number = last                   ? record.value
+                            : is_mark              ? record.first
+                            : numbers == count - 1 ? record.first + i
+                                                   : Between(record.first, record.value, i, count);
+    event.value[0] = is_mark ? record.name : number;
+    event.value[1] = is_mark ? number : last ? record.second : 0;
     bin_events_.push_back(event);
   }
 }
@@ -240,8 +216,7 @@ void PastEvents::FillBin(uint32_t bin) {
   }
   for (const uint32_t index : deaths_[bin]) AddDeaths(index);
   for (const uint32_t index : births_[bin]) AddBirths(index);
-  for (const uint32_t index : steps_[bin]) AddSteps(past_.steps[index]);
-  for (const uint32_t index : marks_[bin]) AddMarks(index);
+  for (const Several& several : several_[bin]) AddSeveral(several);
   std::stable_sort(bin_events_.begin(), bin_events_.end(),
                    [](const StreamEvent& a, const StreamEvent& b) { return a.time < b.time; });
   for (StreamEvent& event : bin_events_) {

@@ -29,7 +29,7 @@ class PastEvents {
   // The most events that a fold is spread over.
   static constexpr uint64_t kSpread = 16;
 
-  // `undone`: by index, whether an early free of the checkpoint failed. `trace` must have a past and outlive this.
+  // `undone`: by index of Checkpoint::records, whether an early free failed. `trace` must have a past and outlive this.
   PastEvents(const Trace& trace, const std::vector<bool>& undone);
 
   // Prepares the next event for front(). Returns false after the last event.
@@ -51,6 +51,11 @@ class PastEvents {
   static constexpr uint64_t kMaxSteps = 1u << 24;
   static constexpr uint32_t kBins = 256;
 
+  // Steps or marks of which only the number, the first and the last are known.
+  struct Several {
+    const CheckpointRecord* record;
+    uint32_t shape;
+  };
   struct Span {
     uint64_t begin, end;  // ticks
   };
@@ -58,9 +63,8 @@ class PastEvents {
   uint32_t AddShape(uint32_t operation, uint32_t kind, uint32_t device, uint32_t stack, uint64_t bytes,
                     uint64_t stream);
   StreamEvent EventOf(uint32_t shape, uint64_t time, ThreadSlot slot);
-  void AddSingles(const std::vector<bool>& undone);
-  void AddSingle(uint32_t shape, uint64_t time, ThreadSlot slot, uint64_t first = 0, uint64_t second = 0);
-  void AddEarlyFree(const Checkpoint::EarlyFree& free);
+  void AddRecord(const CheckpointRecord& record);
+  void AddEarlyFree(const CheckpointRecord& free);
   void SortLive();
   Span SpanOf(uint32_t bin) const;
   uint32_t BinOf(uint64_t time) const;
@@ -68,19 +72,18 @@ class PastEvents {
   void AddBirths(uint32_t fold);
   void AddDeaths(uint32_t fold);
   void AddFold(uint32_t fold, Span span, bool births);  // the events of either, evenly spread over `span`
-  void AddSteps(const Checkpoint::Steps& steps);
-  void AddMarks(uint32_t index);
+  void AddSeveral(const Several& several);
 
   const Trace& trace_;
   const Checkpoint& past_;
   std::vector<DecodedShape> shapes_;
   std::vector<uint32_t> notes_;
-  uint32_t first_site_shape_ = 0;  // each site has two shapes: FOLD_ALLOCATE, FOLD_FREE
-  uint32_t step_shape_ = 0, first_mark_shape_ = 0;
+  uint32_t first_site_shape_ = 0;     // each site has two shapes: FOLD_ALLOCATE, FOLD_FREE
   std::vector<uint32_t> live_order_;  // by time
   absl::flat_hash_map<AllocationName, uint64_t> live_ranks_;
-  std::vector<StreamEvent> singles_;                                    // events that are not spread, by time
-  std::vector<std::vector<uint32_t>> births_, deaths_, steps_, marks_;  // by bin: indices
+  std::vector<StreamEvent> singles_;                    // events that are not spread, by time
+  std::vector<std::vector<uint32_t>> births_, deaths_;  // by bin: indices of folds
+  std::vector<std::vector<Several>> several_;           // by bin
   uint32_t next_bin_ = 0;
   size_t next_live_ = 0, next_single_ = 0, next_ = 0;
   uint64_t live_delivered_ = 0, steps_left_ = kMaxSteps, last_time_ = 0, latest_reset_ = 0;

@@ -184,11 +184,10 @@ void Trace::AddPastThreads(std::map<uint32_t, ThreadBlocks>* threads) const {
     part.past_allocations = thread.allocations;
   }
   for (const Checkpoint::Live& live : past_->live) add(live.thread);
-  for (const Checkpoint::Marks& marks : past_->marks) add(marks.thread);
-  for (const Checkpoint::Steps& steps : past_->steps) {
-    ThreadBlocks& part = add(steps.thread);
-    if (part.past_steps == 0 || steps.first_time < part.first_past_step) part.first_past_step = steps.first_time;
-    part.past_steps += steps.count;
+  for (const CheckpointRecord& record : past_->records) {
+    const bool of_thread =
+        record.field == schema::checkpoint_field::marks || record.field == schema::checkpoint_field::steps;
+    if (of_thread) add(static_cast<uint32_t>(record.thread));
   }
   if (threads->empty()) add(0);  // who recorded what the sums stand for is not known
 }

@@ -39,7 +39,6 @@ struct ThreadBlocks {
   std::vector<BlockRef> blocks;  // empty for a thread that is known from the past only
   // Counts from the past of a trace of bounded size.
   uint64_t past_events = 0, past_allocations = 0;
-  uint64_t past_steps = 0, first_past_step = 0;  // number of steps, and the time of the first in ticks
 };
 
 // One traced process, opened for reading. It holds everything except the events, which EventStream reads. Thread-safe

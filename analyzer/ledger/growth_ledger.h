@@ -59,11 +59,10 @@ class GrowthLedger final : public ReplayObserver {
   // Returns how often the site's level changed between quiet moments, at most.
   size_t changes(SiteIndex site) const { return sites_.Has(site) ? sites_[site].runs.size() : 0; }
 
+  unsigned frequent_calls() const override { return kAll; }
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override { Update(allocated.allocation.site, allocated.site); }
   void OnFree(const ReplayAllocation& freed) override { Update(freed.allocation.site, freed.site); }
-  void OnPastBirth(const ReplayFold& fold) override { Update(fold.site, ledger_->sites()[fold.site]); }
-  void OnPastDeath(const ReplayFold& fold) override { Update(fold.site, ledger_->sites()[fold.site]); }
   void OnSegments(SiteIndex site) override { Move(site, ledger_->sites()[site]); }
   void OnStepEnd(uint32_t /*step*/) override {
     for (Total& total : totals_) EndStep(&total);

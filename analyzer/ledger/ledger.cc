@@ -18,6 +18,7 @@ Ledger::Ledger(const Trace& trace, StepPlan plan, LedgerOptions options)
     const unsigned calls = observer->frequent_calls();
     if ((calls & ReplayObserver::kAllocations) != 0) on_allocate_.push_back(observer);
     if ((calls & ReplayObserver::kFrees) != 0) on_free_.push_back(observer);
+    if ((calls & ReplayObserver::kSums) != 0) on_sum_.push_back(observer);
   }
   if (trace.past() != nullptr) unknown_frees_ = trace.past()->unknown_frees;
   if (options_.unseen != nullptr && !options_.unseen->changes.empty()) {

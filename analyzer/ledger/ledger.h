@@ -71,7 +71,9 @@ class Ledger {
     };
     live_.ForEach(one);
     mapped_.ForEachReleased(one);
-    for (const auto& [name, fold] : folds_) visit(fold.site, fold.birth_step, fold.objects, fold.bytes);
+    for (const auto& [number, sum] : sums_) {
+      visit(sum.allocation.site, sum.allocation.birth_step, sum.objects, sum.allocation.bytes);
+    }
   }
 
   // Returns the event that observers are called for during a replay. Null for a change that has no event of its own.
@@ -115,6 +117,12 @@ class Ledger {
     SiteIndex site;
   };
   static constexpr size_t kRecentSites = 4096;
+
+  // Objects of the past of a trace of bounded size, with their bytes together.
+  struct Sum {
+    LiveAllocation allocation;
+    uint64_t objects = 0;
+  };
 
   // More than any device has. Larger sizes come from damage; the limit keeps their sums far below 2^64.
   static constexpr uint64_t kMaxAllocationBytes = uint64_t{1} << 48;
@@ -163,16 +171,16 @@ class Ledger {
   // Sums of the past (past.cc) and memory that only CUPTI reported (unseen_memory.cc).
   void FoldAllocate(const StreamEvent& event);
   void FoldFree(const StreamEvent& event);
-  void MoveFold(const ReplayFold& fold, bool born);
+  void MoveSum(const Sum& sum, uint64_t number, bool born);
   uint32_t StepsWithin(uint64_t ticks) const;
   void ApplyUnseen(uint64_t until);
 
   const Trace& trace_;
   LedgerOptions options_;
   bool keeps_place_ = false;
-  std::unique_ptr<EventStream> stream_;                 // of a replay that can go on
-  uint64_t undefined_stacks_ = 0;                       // sites whose stack was not defined anywhere
-  std::vector<ReplayObserver*> on_allocate_, on_free_;  // those of options_.observers that want these calls
+  std::unique_ptr<EventStream> stream_;                          // of a replay that can go on
+  uint64_t undefined_stacks_ = 0;                                // sites whose stack was not defined anywhere
+  std::vector<ReplayObserver*> on_allocate_, on_free_, on_sum_;  // those of options_.observers that want these calls
   StepClock clock_;
   std::vector<uint64_t> step_ends_;  // ticks
   LiveTable live_;
@@ -182,8 +190,8 @@ class Ledger {
   std::vector<Scope> scopes_;
   std::deque<Segments> segments_;  // a deque, because scopes point to its entries
   bool has_graph_pools_ = false;
-  absl::flat_hash_map<uint64_t, ReplayFold> folds_;  // by StreamEvent::ordinal
-  uint64_t folded_steps_ = 0;
+  absl::flat_hash_map<uint64_t, Sum> sums_;  // by StreamEvent::ordinal
+  uint64_t steps_in_sums_ = 0;
   size_t next_unseen_ = 0;
   uint64_t unseen_ticks_ = UINT64_MAX;  // time of the next change of unseen memory
   const StreamEvent* present_event_ = nullptr;

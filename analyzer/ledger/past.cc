@@ -9,7 +9,7 @@ namespace vramtrack {
 namespace {
 
 // More steps than any job makes: a damaged count must not keep the replay busy for ever.
-constexpr uint64_t kMaxFoldedSteps = 1u << 24;
+constexpr uint64_t kMostStepsInSums = 1u << 24;
 
 }  // namespace
 
@@ -19,66 +19,67 @@ uint32_t Ledger::StepsWithin(uint64_t ticks) const {
 }
 
 void Ledger::FoldAllocate(const StreamEvent& event) {
-  ReplayFold fold;
-  fold.site = SiteOf(event);
-  fold.objects = std::min<uint64_t>(event.value[0], INT32_MAX);
-  fold.bytes = std::min(event.value[1], kMaxAllocationBytes);
-  for (uint64_t i = 0; i < fold.objects && folded_steps_ < kMaxFoldedSteps; ++i) {
-    if (!clock_.OnAllocation(fold.site)) break;
-    ++folded_steps_;
+  Sum sum;
+  sum.objects = std::min<uint64_t>(event.value[0], INT32_MAX);
+  sum.allocation.bytes = std::min(event.value[1], kMaxAllocationBytes);
+  sum.allocation.site = SiteOf(event);
+  for (uint64_t i = 0; i < sum.objects && steps_in_sums_ < kMostStepsInSums; ++i) {
+    if (!clock_.OnAllocation(sum.allocation.site)) break;
+    ++steps_in_sums_;
     EndStep();
   }
-  fold.birth_step = clock_.step();
-  Site& site = sites_.sites()[fold.site];
-  site.allocations += fold.objects;
-  site.bytes_allocated += fold.bytes;
-  if (event.ordinal == 0) {
-    site.frees += fold.objects;
-    const uint32_t lifetime = StepsWithin(event.value[2]);
-    for (ReplayObserver* observer : options_.observers) observer->OnPastBrief(fold, lifetime);
+  sum.allocation.birth_step = clock_.step();
+  Site& site = sites_.sites()[sum.allocation.site];
+  site.allocations += sum.objects;
+  site.bytes_allocated += sum.allocation.bytes;
+  if (event.ordinal != 0) {
+    sums_[event.ordinal] = sum;
+    MoveSum(sum, event.ordinal, /*born=*/true);
     return;
   }
-  folds_[event.ordinal] = fold;
-  MoveFold(fold, /*born=*/true);
+  site.frees += sum.objects;
+  const ReplayAllocation brief = {ThreadSlot(0), 0, sum.allocation, site, nullptr, 0, 0, sum.objects, /*is_sum=*/true};
+  for (ReplayObserver* observer : options_.observers) observer->OnBrief(brief, StepsWithin(event.value[2]));
 }
 
 void Ledger::FoldFree(const StreamEvent& event) {
-  const auto found = folds_.find(event.ordinal);
-  if (found == folds_.end()) return;  // counted with its birth
-  const ReplayFold fold = found->second;
-  folds_.erase(found);
-  sites_.sites()[fold.site].frees += fold.objects;
-  MoveFold(fold, /*born=*/false);
+  const auto found = sums_.find(event.ordinal);
+  if (found == sums_.end()) return;  // counted with its birth
+  const Sum sum = found->second;
+  sums_.erase(found);
+  sites_.sites()[sum.allocation.site].frees += sum.objects;
+  MoveSum(sum, event.ordinal, /*born=*/false);
 }
 
-void Ledger::MoveFold(const ReplayFold& fold, bool born) {
-  Site& site = sites_.sites()[fold.site];
+void Ledger::MoveSum(const Sum& sum, uint64_t number, bool born) {
+  Site& site = sites_.sites()[sum.allocation.site];
   Scope* scope = site.scope == Site::kNoScope ? nullptr : &scopes_[site.scope];
   if (scope != nullptr) BeforeChange(&site);
-  const uint64_t bytes = born ? fold.bytes : -fold.bytes;
-  site.live_objects += born ? fold.objects : -fold.objects;
+  const uint64_t bytes = born ? sum.allocation.bytes : -sum.allocation.bytes;
+  site.live_objects += born ? sum.objects : -sum.objects;
   site.live_bytes += bytes;
   if (scope != nullptr) {
     scope->live += bytes;
     if (scope->level == Level::kFramework) scope->folded += bytes;
     if (scope->is_device()) {
       if (born) {
-        scope->pages.AddUnplaced(fold.bytes);
+        scope->pages.AddUnplaced(bytes);
       } else {
-        scope->pages.RemoveUnplaced(fold.bytes);
+        scope->pages.RemoveUnplaced(sum.allocation.bytes);
       }
     }
     NoteLevel(scope);
     if (scope->live > scope->peak) RaisePeak(scope);
     ++scope->changes;
   }
-  for (ReplayObserver* observer : options_.observers) {
+  const ReplayAllocation change = {ThreadSlot(0),  number, sum.allocation, site, scope, 0, 0, sum.objects,
+                                   /*is_sum=*/true};
+  for (ReplayObserver* observer : on_sum_) {
     if (born) {
-      observer->OnPastBirth(fold);
+      observer->OnAllocate(change);
     } else {
-      observer->OnPastDeath(fold);
+      observer->OnFree(change);
     }
-    if (scope != nullptr) observer->OnFold(fold.site, fold.objects, fold.bytes, born);
   }
 }
 

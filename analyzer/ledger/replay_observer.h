@@ -14,7 +14,8 @@ namespace vramtrack {
 
 class Ledger;
 
-// An allocation with its identity (slot, ordinal), which is unique in the trace. References are valid during the call.
+// An allocation with its identity (slot, ordinal), which is unique in the trace; or a sum of objects of the past of a
+// trace of bounded size, which are allocated together and freed together. References are valid during the call.
 struct ReplayAllocation {
   ThreadSlot slot;  // of the thread that allocated
   uint64_t ordinal;
@@ -23,13 +24,8 @@ struct ReplayAllocation {
   const Scope* scope;          // the total that it counts to; null for handles and address ranges
   uint64_t stream = 0;         // OnAllocate of stream-ordered memory: the handle of its stream or pool
   uint64_t segment_bytes = 0;  // OnFree: bytes of a framework's segments that end with it
-};
-
-// Objects of the past of a trace of bounded size. They are allocated together and freed together.
-struct ReplayFold {
-  SiteIndex site;
-  uint32_t birth_step = 0;
-  uint64_t objects = 0, bytes = 0;
+  uint64_t objects = 1;        // of a sum, which have `allocation.bytes` together
+  bool is_sum = false;         // without an identity, a thread and an address
 };
 
 // Follows a replay, for analyses that need single events and not only the ledger's sums. The ledger calls an observer
@@ -41,9 +37,9 @@ class ReplayObserver {
  public:
   virtual ~ReplayObserver() = default;
 
-  // Returns which of the calls for every allocation and every free the observer needs. The ledger may leave out the
-  // others, which saves their time. Called once, before OnBegin.
-  static constexpr unsigned kAllocations = 1, kFrees = 2;
+  // Returns which of the calls for every allocation and every free the observer needs, and whether also for sums. The
+  // ledger leaves out calls for sums, and may leave out others, which saves their time. Called once, before OnBegin.
+  static constexpr unsigned kAllocations = 1, kFrees = 2, kSums = 4, kAll = kAllocations | kFrees | kSums;
   virtual unsigned frequent_calls() const { return kAllocations | kFrees; }
 
   // Called before the first event. The ledger outlives the replay.
@@ -54,14 +50,9 @@ class ReplayObserver {
   // Called when more or less of a driver site's memory is in segments of a framework's allocator, before the call for
   // the event that changed it.
   virtual void OnSegments(SiteIndex /*site*/) {}
-  // Called for the past of a trace of bounded size, for sites that count to a total: `objects` with `bytes` in all are
-  // allocated (`born`) or freed together. Objects that were allocated and freed within one time bin are left out.
-  virtual void OnFold(SiteIndex /*site*/, uint64_t /*objects*/, uint64_t /*bytes*/, bool /*born*/) {}
-  // Called for the same past, for all sites and before the corresponding OnFold. OnPastBrief reports objects that were
-  // allocated and freed within one time bin, with their lifetime in steps.
-  virtual void OnPastBirth(const ReplayFold& /*fold*/) {}
-  virtual void OnPastDeath(const ReplayFold& /*fold*/) {}
-  virtual void OnPastBrief(const ReplayFold& /*fold*/, uint32_t /*lifetime_steps*/) {}
+  // Called for a sum of objects that were allocated and freed within one time bin, with their lifetime in steps. How
+  // many of them were live at one time is not known: there is no other call for them.
+  virtual void OnBrief(const ReplayAllocation& /*sum*/, uint32_t /*lifetime_steps*/) {}
   // Called when the step with index `step` is complete, and before the call for the event that ended it.
   virtual void OnStepEnd(uint32_t /*step*/) {}
   // Called for events that are neither an allocation nor a free: marks, failures, a framework's own figures.

@@ -24,27 +24,23 @@ class SiteHistories final : public ReplayObserver {
   // Returns the similarity of each complete step with the steps before it, see step_similarity.h.
   const std::vector<float>& step_similarities() const { return similarity_.similarities(); }
 
+  unsigned frequent_calls() const override { return kAll; }
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override {
     const SiteIndex site = allocated.allocation.site;
     // What only CUPTI saw is not part of a step's own rhythm, and what the past did is not known one by one.
     const StreamEvent* event = ledger_->present_event();
     if (event != nullptr && !event->past) similarity_.OnEvent(site.value());
-    At(site).OnBirth(step(), allocated.allocation.bytes);
+    At(site).OnBirth(step(), allocated.allocation.bytes, static_cast<uint32_t>(allocated.objects));
   }
   void OnFree(const ReplayAllocation& freed) override {
-    At(freed.allocation.site).OnDeath(freed.allocation.birth_step, step(), freed.allocation.bytes);
+    At(freed.allocation.site)
+        .OnDeath(freed.allocation.birth_step, step(), freed.allocation.bytes, static_cast<uint32_t>(freed.objects));
   }
-  void OnPastBirth(const ReplayFold& fold) override {
-    At(fold.site).OnBirth(step(), fold.bytes, static_cast<uint32_t>(fold.objects));
-  }
-  void OnPastDeath(const ReplayFold& fold) override {
-    At(fold.site).OnDeath(fold.birth_step, step(), fold.bytes, static_cast<uint32_t>(fold.objects));
-  }
-  void OnPastBrief(const ReplayFold& fold, uint32_t lifetime_steps) override {
-    OnPastBirth(fold);
-    OnPastDeath(fold);
-    At(fold.site).OnFoldedLifetime(lifetime_steps);
+  void OnBrief(const ReplayAllocation& sum, uint32_t lifetime_steps) override {
+    OnAllocate(sum);
+    OnFree(sum);
+    At(sum.allocation.site).OnFoldedLifetime(lifetime_steps);
   }
   void OnStepEnd(uint32_t /*step*/) override {
     const StreamEvent* event = ledger_->present_event();

@@ -47,15 +47,13 @@ class CompositionTimeline final : public ReplayObserver {
                       const std::map<uint32_t, std::vector<std::vector<SiteIndex>>>& groups,
                       const LevelTimeline& timeline);
 
+  unsigned frequent_calls() const override { return kAll; }
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override {
     Change(allocated.allocation.site, allocated.allocation.bytes, true);
   }
   void OnFree(const ReplayAllocation& freed) override {
     Change(freed.allocation.site, 0 - freed.allocation.bytes, false);
-  }
-  void OnFold(SiteIndex site, uint64_t /*objects*/, uint64_t bytes, bool born) override {
-    Change(site, born ? bytes : 0 - bytes, born);
   }
   void OnStepEnd(uint32_t step) override;
 

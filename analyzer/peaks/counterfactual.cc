@@ -31,15 +31,6 @@ void Counterfactual::OnBegin(const Ledger& ledger) {
   std::partial_sum(first_.begin(), first_.end(), first_.begin());
 }
 
-void Counterfactual::OnFold(SiteIndex site, uint64_t /*objects*/, uint64_t bytes, bool born) {
-  const uint32_t scope = ledger_->sites()[site].scope;
-  if (born) {
-    Allocated(site, scope, bytes, ledger_->scopes()[scope].live);
-  } else {
-    Freed(site, scope, bytes, /*in_its_step=*/false);
-  }
-}
-
 void Counterfactual::OnStepEnd(uint32_t /*step*/) {
   if (late_.empty()) return;
   for (Total& total : totals_) {
@@ -88,10 +79,7 @@ void Counterfactual::Freed(SiteIndex site, uint32_t scope_index, uint64_t bytes,
   if (scope_index < totals_.size() && totals_[scope_index].risen > 0) Settle(&totals_[scope_index]);
   for (uint32_t i = FirstOf(site), end = FirstOf(site.Next()); i < end; ++i) {
     Group& group = groups_[memberships_[i]];
-    // Of folded objects it is not known which are freed: first the older ones.
-    const uint64_t taken_away = !group.late ? bytes : in_its_step ? 0 : std::min(group.live, bytes);
-    group.live -= taken_away;
-    group.fresh -= bytes - taken_away;
+    (group.late && in_its_step ? group.fresh : group.live) -= bytes;
     Total& total = totals_[scope_index];
     total.threshold = std::min(total.threshold, group.peak + group.live);
   }

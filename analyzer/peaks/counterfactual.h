@@ -30,6 +30,7 @@ class Counterfactual final : public ReplayObserver {
   bool watching() const { return !watched_.empty(); }
 
   void OnBegin(const Ledger& ledger) override;
+  unsigned frequent_calls() const override { return kAll; }
   void OnAllocate(const ReplayAllocation& allocated) override {
     const Scope* scope = allocated.scope;
     if (scope != nullptr) Allocated(allocated.allocation.site, scope->index, allocated.allocation.bytes, scope->live);
@@ -39,7 +40,6 @@ class Counterfactual final : public ReplayObserver {
     Freed(freed.allocation.site, freed.scope->index, freed.allocation.bytes,
           freed.allocation.birth_step == ledger_->steps().step());
   }
-  void OnFold(SiteIndex site, uint64_t objects, uint64_t bytes, bool born) override;
   void OnStepEnd(uint32_t step) override;
 
   // Returns the peak in bytes of the group's scope without the group.

@@ -13,10 +13,11 @@ void FailureLog::OnBegin(const Ledger& ledger) {
   const Checkpoint* past = trace_.past();
   if (past == nullptr) return;
   uint64_t failed = 0, kept = 0;
-  for (const Checkpoint::Failure& failure : past->failures) {
-    if (IsOutOfMemory(failure.kind, failure.error)) failed += failure.count;
+  for (const CheckpointRecord& record : past->records) {
+    if (record.operation != schema::FAIL || !IsOutOfMemory(static_cast<uint32_t>(record.kind), record.value)) continue;
+    failed += record.count;
+    kept += record.field == schema::checkpoint_field::kept_failures;
   }
-  for (const Checkpoint::Failure& failure : past->kept_failures) kept += IsOutOfMemory(failure.kind, failure.error);
   sure_.count = failed > kept ? failed - kept : 0;
 }
 

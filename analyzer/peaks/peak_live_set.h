@@ -43,17 +43,12 @@ class PeakLiveSet final : public ReplayObserver {
   explicit PeakLiveSet(const std::map<DeviceIndex, uint64_t>& peak_changes)
       : awaited_(peak_changes.begin(), peak_changes.end()) {}
 
-  unsigned frequent_calls() const override { return awaited_.empty() ? 0 : kAllocations; }
+  unsigned frequent_calls() const override { return awaited_.empty() ? 0 : kAllocations | kSums; }
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override {
     if (__builtin_expect(!awaited_.empty(), 0) && allocated.scope != nullptr && allocated.scope->is_leading()) {
       LookAt(*allocated.scope);
     }
-  }
-  void OnFold(SiteIndex site, uint64_t /*objects*/, uint64_t /*bytes*/, bool born) override {
-    if (!born || awaited_.empty()) return;
-    const uint32_t scope = ledger_->sites()[site].scope;
-    if (scope != Site::kNoScope && ledger_->scopes()[scope].is_leading()) LookAt(ledger_->scopes()[scope]);
   }
 
   // Returns the peaks by device.

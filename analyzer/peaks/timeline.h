@@ -87,15 +87,13 @@ class LevelTimeline final : public ReplayObserver {
   // Returns the number of bins of each scope.
   size_t size() const { return timeline_.rows() == 0 ? 0 : timeline_.bins(0).size(); }
 
+  unsigned frequent_calls() const override { return kAll; }
   void OnBegin(const Ledger& ledger) override;
   void OnAllocate(const ReplayAllocation& allocated) override {
     if (allocated.scope != nullptr) Record(*allocated.scope);
   }
   void OnFree(const ReplayAllocation& freed) override {
     if (freed.scope != nullptr) Record(*freed.scope);
-  }
-  void OnFold(SiteIndex site, uint64_t /*objects*/, uint64_t /*bytes*/, bool /*born*/) override {
-    Record(ledger_->scopes()[ledger_->sites()[site].scope]);
   }
   void OnEnd() override;
 

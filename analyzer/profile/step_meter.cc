@@ -57,21 +57,17 @@ SiteWindow& StepMeter::SumsOf(uint32_t row, uint32_t block) {
 
 void StepMeter::OnAllocate(const ReplayAllocation& allocated) {
   const LiveAllocation& allocation = allocated.allocation;
-  if (framework_ && !over_) {
+  if (framework_ && !over_ && !allocated.is_sum) {
     const std::optional<bool> exact = neighbours_.Allocate(allocation, ledger_->sites()[allocation.site].key.kind);
     if (exact) SiteOf(rows_.of_site[allocation.site]).sizes.Add(allocation.bytes, *exact);
   }
-  Change(allocation.site, allocated.slot, 1, allocation.bytes, true);
+  Change(allocation.site, allocated.slot, allocated.objects, allocation.bytes, true);
 }
 
 void StepMeter::OnFree(const ReplayAllocation& freed) {
   const LiveAllocation& allocation = freed.allocation;
-  if (framework_ && !over_) neighbours_.Free(allocation, ledger_->sites()[allocation.site].key.kind);
-  Change(allocation.site, freed.slot, 1, allocation.bytes, false);
-}
-
-void StepMeter::OnFold(SiteIndex site, uint64_t objects, uint64_t bytes, bool born) {
-  Change(site, ThreadSlot(0), objects, bytes, born);
+  if (framework_ && !over_ && !freed.is_sum) neighbours_.Free(allocation, ledger_->sites()[allocation.site].key.kind);
+  Change(allocation.site, freed.slot, freed.objects, allocation.bytes, false);
 }
 
 void StepMeter::ChangeHolder(ThreadSlot slot, uint64_t bytes, bool born, State* state) {

@@ -30,10 +30,10 @@ class StepMeter : public ReplayObserver {
   // blocks of a framework's allocator.
   StepMeter(SiteRows rows, const StepWindow& window, uint64_t steps_in_bin, bool framework, StepProfile* profile);
 
+  unsigned frequent_calls() const override { return kAll; }
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
   void OnAllocate(const ReplayAllocation& allocated) override;
   void OnFree(const ReplayAllocation& freed) override;
-  void OnFold(SiteIndex site, uint64_t objects, uint64_t bytes, bool born) override;
   void OnStepEnd(uint32_t step) override;
   void OnOtherEvent(const StreamEvent& event) override;
   void OnEnd() override { Finish(); }

@@ -4,20 +4,10 @@
 #include <cstring>
 
 #include "interpose/recorder/identity.h"
-#include "proto/gap_sizes.h"
 #include "proto/mappable.h"
 #include "proto/varint.h"
 
 namespace vramtrack {
-namespace {
-
-uint64_t FailureKey(uint32_t kind, uint32_t device, uint32_t stack, uint64_t error) {
-  return static_cast<uint64_t>(stack) << 32 | static_cast<uint64_t>(kind & 0xff) << 24 | (device & 0xff) << 16 |
-         (error & 0xffff);
-}
-
-}  // namespace
-
 bool FoldedPast::Add(const JournalView& view, uint64_t events, const uint8_t* definitions, size_t definition_bytes) {
   Thread* thread = threads_.Insert(view.thread + 1u);
   if (thread == nullptr || !AddDefinitions(thread, definitions, definition_bytes)) return false;
@@ -54,24 +44,24 @@ bool FoldedPast::Add(const JournalView& view, uint64_t events, const uint8_t* de
         ++unknown_frees_;
         break;
       case schema::FAIL:
-        good = AddFailure(view.thread, record);
+        failures_.Add(view.thread, record);
+        good = Keep({schema::FAIL, 0, KindOf(word), DeviceOf(word), RefOf(word), static_cast<uint32_t>(record[2])},
+                    record[1], record[2], record[3]);
         break;
       case schema::STEP:
-        good = AddStep(view.thread, record);
+        good = Keep({schema::STEP, view.thread, 0, 0, 0, 0}, record[1], record[2], record[3]);
         break;
       case schema::MEMORY_INFO:
-        good = AddMemory(record);
-        break;
       case schema::FRAMEWORK_MEMORY:
-        good = AddFrameworkMemory(record);
+        good = Keep({OperationOf(word), 0, 0, DeviceOf(word), 0, 0}, record[1], record[2], record[3]);
         break;
       case schema::MARK:
-        good = AddMark(view.thread, record);
+        good = Keep({schema::MARK, view.thread, KindOf(word), 0, RefOf(word), static_cast<uint32_t>(record[2])},
+                    record[1], record[3], 0);
         break;
       case schema::TRIM:
       case schema::LIMIT:
-        kept_settings_[settings_++ % kKeptSettings] = {OperationOf(word), view.thread, KindOf(word), DeviceOf(word),
-                                                       RefOf(word),       record[2],   record[3],    record[1]};
+        settings_.Add(view.thread, record);
         break;
       case schema::DEVICE_RESET:
         if (thread->pending != 0) good = Free(view, thread->pending, thread->pending_time);
@@ -128,16 +118,9 @@ void FoldedPast::EndThread(uint32_t index) {
 }
 
 bool FoldedPast::SiteOf(uint32_t kind, uint32_t device, uint32_t stack, uint32_t* site) {
-  const uint64_t key = static_cast<uint64_t>(stack) << 32 | 1u << 16 | (kind & 0xff) << 8 | (device & 0xff);
-  uint32_t* found = site_index_.Insert(key);
-  if (found == nullptr) return false;
-  if (*found == 0) {
-    if (!sites_.Reserve(1)) return false;
-    sites_.Add({kind, device, stack});
-    *found = static_cast<uint32_t>(sites_.size());
-  }
-  *site = *found - 1;
-  return true;
+  const uint32_t number = sites_.FindOrAdd({kind, device, stack});
+  *site = number - 1;
+  return number != 0;
 }
 
 void FoldedPast::MakeBinFor(uint64_t time) {
@@ -184,7 +167,7 @@ bool FoldedPast::FoldLive(LiveRecord* record, uint64_t death) {
 }
 
 bool FoldedPast::FreeLive(LiveRecord* record, uint64_t death) {
-  const uint32_t kind = sites_[record->site].kind;
+  const uint32_t kind = sites_.rows()[record->site].kind;
   const uint64_t identity = record->identity;
   if (IsMappable(kind) && mapped_.OnRelease(identity, record->address, death)) return true;
   if (!FoldLive(record, death)) return false;
@@ -229,7 +212,7 @@ bool FoldedPast::Reset(const JournalView& view, uint32_t device, uint64_t time) 
     if (local_[i] != 0 && DeviceOf(view.records[local_[i] - 1]) == device) good = FoldLocal(view, i, time);
   }
   live_.ForEach([&](LiveRecord* record) {
-    if (!good || sites_[record->site].device != device || record->time >= time) return;
+    if (!good || sites_.rows()[record->site].device != device || record->time >= time) return;
     mapped_.Forget(record->identity);
     good = FoldLive(record, time);
   });
@@ -265,120 +248,44 @@ bool FoldedPast::KeepAllocation(const JournalView& view, size_t index) {
   return true;
 }
 
-bool FoldedPast::AddStep(uint32_t thread, const uint64_t* record) {
-  MakeBinFor(record[1]);
-  Steps* steps = steps_.Insert((thread + uint64_t{1}) << 8 | bins_.BinOf(record[1]));
-  if (steps == nullptr) return false;
-  if (steps->count++ == 0) {
-    steps->first_time = record[1];
-    steps->first_number = record[2];
-  }
-  steps->last_time = record[1];
-  steps->last_number = record[2];
-  steps->value = record[3];
-  uint32_t site;
-  return MarkSiteOf({thread, schema::MARK_NONE, 0, 0}, &site) && AddGap(site, record[1]);
-}
-
-template <typename Reading>
-bool FoldedPast::KeepLast(CompactTable<Reading>* table, uint32_t of, const Reading& reading) {
-  MakeBinFor(reading.time);
-  Reading* kept = table->Insert((of + uint64_t{1}) << 8 | bins_.BinOf(reading.time));
-  if (kept == nullptr) return false;
-  if (reading.time >= kept->time) *kept = reading;
-  return true;
-}
-
-bool FoldedPast::AddMemory(const uint64_t* record) {
-  return KeepLast<Memory>(&memory_, DeviceOf(record[0]), {record[1], record[2], record[3]});
-}
-
 bool FoldedPast::AddHostReading(const uint8_t* at, const uint8_t* end) {
   namespace f = schema::hostReading_field;
-  HostReading reading = {};
+  uint64_t time = 0, resident = 0, shared = 0;
   for (uint64_t tag, value; GetVarint(&at, end, &tag) && GetVarint(&at, end, &value);) {
-    if (tag >> 3 == f::time) reading.time = value;
-    if (tag >> 3 == f::resident) reading.resident = value;
-    if (tag >> 3 == f::shared) reading.shared = value;
+    if (tag >> 3 == f::time) time = value;
+    if (tag >> 3 == f::resident) resident = value;
+    if (tag >> 3 == f::shared) shared = value;
   }
-  if (!bins_.started()) bins_.Start(reading.time);
-  return KeepLast(&host_readings_, 0, reading);
+  if (!bins_.started()) bins_.Start(time);
+  return Keep({kHostReading, 0, 0, 0, 0, 0}, time, resident, shared);
 }
 
-bool FoldedPast::AddFrameworkMemory(const uint64_t* record) {
-  return KeepLast<FrameworkMemory>(&framework_memory_, DeviceOf(record[0]), {record[1], record[2], record[3]});
-}
-
-// A name that is new where there is no more room is none; those that are known stay what they are.
-bool FoldedPast::MarkSiteOf(const MarkSite& mark, uint32_t* site) {
-  uint64_t key =
-      (uint64_t{mark.stack} << 32 | mark.name) * 0x9e3779b97f4a7c15 ^ (uint64_t{mark.thread} << 8 | mark.kind);
-  for (;; key = (key | 1) * 0x9e3779b97f4a7c15) {
-    if (mark.name != 0 && mark_sites_.size() >= kMarkSites && mark_index_.Find(key | 1) == nullptr) {
-      return MarkSiteOf({mark.thread, mark.kind, mark.stack, 0}, site);
-    }
-    uint32_t* found = mark_index_.Insert(key | 1);
-    if (found == nullptr) return false;
-    if (*found == 0) {
-      if (!mark_sites_.Reserve(1)) return false;
-      mark_sites_.Add(mark);
-      *found = static_cast<uint32_t>(mark_sites_.size());
-    }
-    const MarkSite& there = mark_sites_[*found - 1];
-    if (there.thread != mark.thread || there.kind != mark.kind || there.stack != mark.stack ||
-        there.name != mark.name) {
-      continue;
-    }
-    *site = *found - 1;
-    return true;
+bool FoldedPast::Keep(EventSite site, uint64_t time, uint64_t value, uint64_t second) {
+  MakeBinFor(time);
+  // Names that are known stay what they are.
+  if (site.operation == schema::MARK && event_sites_.size() >= kMostNamed && event_sites_.Find(site) == 0) {
+    site.name = 0;
   }
-}
-
-bool FoldedPast::AddMark(uint32_t thread, const uint64_t* record) {
-  MakeBinFor(record[1]);
-  const MarkSite mark = {thread, KindOf(record[0]), RefOf(record[0]), static_cast<uint32_t>(record[2])};
-  uint32_t site;
-  if (!MarkSiteOf(mark, &site) || !AddGap(site, record[1])) return false;
-  Marks* marks = marks_.Insert((site + uint64_t{1}) << 8 | bins_.BinOf(record[1]));
-  if (marks == nullptr) return false;
-  if (marks->count++ == 0) {
-    marks->first_time = record[1];
-    marks->first_number = record[3];
-  }
-  marks->last_time = record[1];
-  marks->last_number = record[3];
+  const uint64_t number = event_sites_.FindOrAdd(site);
+  Kept* kept = number == 0 ? nullptr : kept_.Insert(number << 8 | bins_.BinOf(time));
+  if (kept == nullptr) return false;
+  Merge({1, time, value, time, value, second}, kept);
   return true;
 }
 
-bool FoldedPast::AddGap(uint32_t mark_site, uint64_t time) {
-  if (mark_site >= kGapSites) return true;
-  while (spreads_.size() <= mark_site) {
-    if (!spreads_.Reserve(1)) return false;
-    spreads_.Add({0, UINT64_MAX, 0});
+void FoldedPast::Merge(const Kept& more, Kept* into) {
+  const uint64_t count = into->count + more.count;
+  if (into->count == 0) *into = more;
+  if (more.first_time < into->first_time) {
+    into->first_time = more.first_time;
+    into->first = more.first;
   }
-  Spread& spread = spreads_[mark_site];
-  if (spread.last != 0) {
-    const uint64_t gap = time > spread.last ? time - spread.last : 0;
-    Gaps* gaps = gaps_.Insert((mark_site + uint64_t{1}) << 8 | GapSizeOf(gap));
-    if (gaps == nullptr) return false;
-    ++gaps->count;
-    gaps->ticks += gap;
-    if (gap < spread.shortest) spread.shortest = gap;
-    if (gap > spread.longest) spread.longest = gap;
+  if (more.time >= into->time) {
+    into->time = more.time;
+    into->value = more.value;
+    into->second = more.second;
   }
-  spread.last = time;
-  return true;
-}
-
-bool FoldedPast::AddFailure(uint32_t thread, const uint64_t* record) {
-  const uint32_t kind = KindOf(record[0]), device = DeviceOf(record[0]), stack = RefOf(record[0]);
-  uint64_t* count = failed_.Insert(FailureKey(kind, device, stack, record[2]));
-  if (count == nullptr) return false;
-  ++*count;
-  const uint64_t place = failures_ < kKeptFailures ? failures_ : kKeptFailures + (failures_ % kKeptFailures);
-  kept_failures_[place] = {thread, kind, device, stack, record[2], record[3], record[1]};
-  ++failures_;
-  return true;
+  into->count = count;
 }
 
 void FoldedPast::Widen() {
@@ -393,58 +300,14 @@ void FoldedPast::Widen() {
     sum->bytes += fine->bytes;
     if (fine->age > sum->age) sum->age = fine->age;
   });
-  const auto coarse = [](uint64_t key) { return (key & ~uint64_t{0xff}) | (key >> 1 & 0x7f); };
-  steps_.Rebuild([&](uint64_t key, const Steps* fine) {
-    Steps* steps = steps_.Insert(coarse(key));
-    if (steps == nullptr) {
+  kept_.Rebuild([this](uint64_t key, const Kept* fine) {
+    Kept* kept = kept_.Insert((key & ~uint64_t{0xff}) | (key >> 1 & 0x7f));
+    if (kept == nullptr) {
       out_of_memory_ = true;
       return;
     }
-    const uint64_t count = steps->count + fine->count;
-    if (steps->count == 0) {
-      *steps = *fine;
-    } else if (fine->first_time < steps->first_time) {
-      steps->first_time = fine->first_time;
-      steps->first_number = fine->first_number;
-    } else {
-      steps->last_time = fine->last_time;
-      steps->last_number = fine->last_number;
-      steps->value = fine->value;
-    }
-    steps->count = count;
+    Merge(*fine, kept);
   });
-  marks_.Rebuild([&](uint64_t key, const Marks* fine) {
-    Marks* marks = marks_.Insert(coarse(key));
-    if (marks == nullptr) {
-      out_of_memory_ = true;
-      return;
-    }
-    const uint64_t count = marks->count + fine->count;
-    if (marks->count == 0) {
-      *marks = *fine;
-    } else if (fine->first_time < marks->first_time) {
-      marks->first_time = fine->first_time;
-      marks->first_number = fine->first_number;
-    } else {
-      marks->last_time = fine->last_time;
-      marks->last_number = fine->last_number;
-    }
-    marks->count = count;
-  });
-  // Of what was read more than once, the last one is kept.
-  const auto keep_last = [&](auto* readings) {
-    readings->Rebuild([&](uint64_t key, const auto* fine) {
-      auto* reading = readings->Insert(coarse(key));
-      if (reading == nullptr) {
-        out_of_memory_ = true;
-      } else if (fine->time >= reading->time) {
-        *reading = *fine;
-      }
-    });
-  };
-  keep_last(&memory_);
-  keep_last(&framework_memory_);
-  keep_last(&host_readings_);
 }
 
 bool FoldedPast::Coarsen() {

@@ -8,6 +8,7 @@
 #include "interpose/base/compact_table.h"
 #include "interpose/base/growing_array.h"
 #include "interpose/recorder/live_set.h"
+#include "interpose/recorder/row_table.h"
 #include "proto/block_encoder.h"
 
 namespace vramtrack {
@@ -141,13 +142,9 @@ class FoldedPast {
   friend class CheckpointEncoder;
 
   static constexpr size_t kMaxAllocations = kMaxJournalEvents / 2;  // in a journal: each uses at least four words
-  static constexpr size_t kKeptFailures = 16;
-  static constexpr size_t kKeptSettings = 64;
   static constexpr size_t kDevices = 256;
-  // The number of distinct combinations of thread, kind, stack and name of marks. Later ones lose their name.
-  static constexpr size_t kMarkSites = 4096;
-  // The gaps between marks are counted for this many of the mark sites, in order of appearance.
-  static constexpr size_t kGapSites = 1024;
+  // With so many distinct EventSites, new marks lose their name.
+  static constexpr size_t kMostNamed = 4096;
 
   struct Site {
     uint32_t kind, device, stack;
@@ -163,39 +160,33 @@ class FoldedPast {
     uint8_t definition_bytes;
     uint8_t definition[62];
   };
-  struct Steps {
-    uint64_t count, first_time, last_time, first_number, last_number, value;
+  // What events have in common of which only the number, the first and the last are kept in each bin: step marks,
+  // marks, failures, and readings of memory. Members that do not tell them apart are 0.
+  struct EventSite {
+    uint32_t operation, thread, kind, device, stack, name;
   };
-  struct Memory {
-    uint64_t time, free, total;
+  static constexpr uint32_t kHostReading = UINT32_MAX;  // an operation, for readings of the host's memory
+  struct Kept {
+    uint64_t count, first_time, first, time, value, second;  // see CheckpointRecord
   };
-  struct FrameworkMemory {
-    uint64_t time, given_out, reserved;
-  };
-  struct HostReading {
-    uint64_t time, resident, shared;
-  };
-  struct MarkSite {
-    uint32_t thread, kind, stack, name;
-  };
-  struct Marks {
-    uint64_t count, first_time, last_time, first_number, last_number;
-  };
-  // The time of the last event of a mark site, and its shortest and longest gap.
-  struct Spread {
-    uint64_t last, shortest, longest;
-  };
-  struct Gaps {
-    uint64_t count, ticks;
-  };
-  struct Failure {
-    uint32_t thread, kind, device, stack;
-    uint64_t error, bytes, time;
-  };
-
-  struct Setting {
+  // An event that is kept as it was.
+  struct Exact {
     uint32_t operation, thread, kind, device, stack;
-    uint64_t first, second, time;
+    uint64_t value, second, time;
+  };
+  // The first kFirst events and the last kLast of any number.
+  template <uint64_t kFirst, uint64_t kLast>
+  struct FirstAndLast {
+    uint64_t count;
+    Exact events[kFirst + kLast];
+
+    uint64_t size() const { return count < kFirst + kLast ? count : kFirst + kLast; }
+    void Add(uint32_t thread, const uint64_t* record) {
+      events[count < kFirst ? count : kFirst + count % kLast] = {
+          OperationOf(record[0]), thread,    KindOf(record[0]), DeviceOf(record[0]),
+          RefOf(record[0]),       record[2], record[3],         record[1]};
+      ++count;
+    }
   };
 
   static uint64_t SumKey(uint64_t site, uint32_t birth, uint32_t death) {
@@ -214,17 +205,9 @@ class FoldedPast {
   void CountUnknownFree(uint64_t time);
   bool Reset(const JournalView& view, uint32_t device, uint64_t time);
   bool KeepLocal(const JournalView& view);
-  bool AddStep(uint32_t thread, const uint64_t* record);
-  // Keeps the last reading of each bin. `of`: the device, or 0 for what is of the whole process.
-  template <typename Reading>
-  bool KeepLast(CompactTable<Reading>* table, uint32_t of, const Reading& reading);
-  bool AddMemory(const uint64_t* record);
-  bool AddFrameworkMemory(const uint64_t* record);
   bool AddHostReading(const uint8_t* at, const uint8_t* end);
-  bool MarkSiteOf(const MarkSite& mark, uint32_t* site);
-  bool AddMark(uint32_t thread, const uint64_t* record);
-  bool AddGap(uint32_t mark_site, uint64_t time);
-  bool AddFailure(uint32_t thread, const uint64_t* record);
+  bool Keep(EventSite site, uint64_t time, uint64_t value, uint64_t second);
+  static void Merge(const Kept& more, Kept* into);
   void MakeBinFor(uint64_t time);
   void Widen();
 
@@ -233,37 +216,24 @@ class FoldedPast {
   uint64_t events_, pairs_, unknown_frees_, last_time_;
   GrowingArray<uint8_t> definitions_;  // all except those of threads
   CompactTable<Thread> threads_;       // by 1 + index
-  CompactTable<uint32_t> site_index_;
-  GrowingArray<Site> sites_;
+  RowTable<Site> sites_;
   LiveSet live_;
   CompactTable<Sum> sums_;
   MappedHandles mapped_;
   CompactTable<uint64_t> early_;  // time of a free by identity, while its allocation has not been added
-  CompactTable<Steps> steps_;     // by 1 + thread, and bin
-  CompactTable<Memory> memory_;   // by 1 + device, and bin
-  CompactTable<FrameworkMemory> framework_memory_;  // by 1 + device, and bin
-  CompactTable<HostReading> host_readings_;         // by 1 and bin
-  CompactTable<uint32_t> mark_index_;               // 1 + row of mark_sites_
-  GrowingArray<MarkSite> mark_sites_;
-  CompactTable<Marks> marks_;                 // by 1 + row of mark_sites_, and bin
-  GrowingArray<Spread> spreads_;              // of the first kGapSites mark sites
-  CompactTable<Gaps> gaps_;                   // by 1 + row of mark_sites_, and size of the gap
-  CompactTable<uint64_t> failed_;             // number of failures, by FailureKey
-  Failure kept_failures_[2 * kKeptFailures];  // the first ones, then a ring of the last ones
-  uint64_t failures_;
-  Setting kept_settings_[kKeptSettings];  // a ring of the last ones
-  uint64_t settings_;
+  RowTable<EventSite> event_sites_;
+  CompactTable<Kept> kept_;  // by number of the event site, and bin
+  FirstAndLast<16, 16> failures_;
+  FirstAndLast<0, 64> settings_;  // TRIM and LIMIT
   uint64_t reset_time_[kDevices], latest_reset_;
   // State of Add, about the journal that is added.
   size_t local_count_;
   uint32_t local_[kMaxAllocations];  // 1 + offset of an allocation's record; 0 if it is no longer live
   // State of Encode.
   struct Shape {
-    uint32_t site;
-    uint64_t bytes, stream;
+    uint64_t site, bytes, stream;
   };
-  GrowingArray<Shape> shapes_;
-  CompactTable<uint32_t> shape_index_;
+  RowTable<Shape> shapes_;
 };
 
 }  // namespace vramtrack
