@@ -213,10 +213,9 @@ TEST(StepProfile, AddsUpToTheRun) {
       all.survivors += window.survivors;
       all.survivor_bytes += window.survivor_bytes;
     }
-    EXPECT_EQ(all.births, site.allocations);
+    EXPECT_EQ(all.births + all.deaths, site.events);
     EXPECT_EQ(all.born_bytes, site.bytes_allocated);
-    EXPECT_EQ(all.born_bytes - all.died_bytes, site.live_bytes);
-    EXPECT_EQ(all.survivor_bytes, site.live_bytes);
+    EXPECT_EQ(all.born_bytes - all.died_bytes, all.survivor_bytes);
     EXPECT_EQ(all.births - all.deaths, all.survivors);
   }
 }
