@@ -66,9 +66,10 @@ std::vector<std::pair<std::string, DiffValue>> UsesOf(const DiffDevice& device, 
     return uses;
   }
   const auto add = [&](const Report& run, double DiffValue::*side) {
+    const SitePlaces places(run);
     for (const ReportDevice& one : run.devices) {
       if (one.index != device.index) continue;
-      for (const PeakUse& use : PeakUses(run, one)) {
+      for (const PeakUse& use : PeakUses(run, places, one)) {
         auto known =
             std::find_if(uses.begin(), uses.end(), [&](const auto& other) { return other.first == use.label; });
         if (known == uses.end()) known = uses.insert(uses.end(), {use.label, {}});

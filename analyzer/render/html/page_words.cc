@@ -47,11 +47,11 @@ std::string LeakLabel(const SitePlaces& places, const ReportSite& site) {
 
 Json UseJson(const PeakUse& use) { return {{"label", use.label}, {"category", use.category}, {"bytes", use.bytes}}; }
 
-Json DeviceJson(const Report& report, const ReportDevice& device) {
+Json DeviceJson(const Report& report, const SitePlaces& places, const ReportDevice& device) {
   WordRows memory = MemoryRows(report, device);
   for (auto& row : UntracedRows(device)) memory.push_back(std::move(row));
   return {{"title", DeviceTitle(device)},
-          {"uses", ListOf(PeakUses(report, device), UseJson)},
+          {"uses", ListOf(PeakUses(report, places, device), UseJson)},
           {"memory", std::move(memory)},
           {"fragmentation", FragmentationRows(device)},
           {"growth", device.growth ? RateWithInterval(*device.growth) : "too few steps"},
@@ -88,10 +88,9 @@ Json OomJson(const Report& report, const ReportOom& oom, const OomLines& lines) 
 
 }  // namespace
 
-std::vector<PeakUse> PeakUses(const Report& report, const ReportDevice& device) {
+std::vector<PeakUse> PeakUses(const Report& report, const SitePlaces& places, const ReportDevice& device) {
   std::map<std::string, uint64_t> left;  // of each category without the leaks
   for (const ReportPeakCategory& one : device.peak_set.categories) left[one.name] = one.bytes;
-  const SitePlaces places(report);
   std::vector<PeakUse> uses;
   std::map<std::string, size_t> use_of_leak;  // by the id of the site that leads it
   for (const ReportSite& site : report.sites) {
@@ -100,7 +99,7 @@ std::vector<PeakUse> PeakUses(const Report& report, const ReportDevice& device) 
     left[site.category] -= bytes;
     const auto [leak, is_new] = use_of_leak.try_emplace(site.part_of.empty() ? site.id : site.part_of, uses.size());
     if (is_new) {
-      const ReportSite* leader = FindSite(report, leak->first);
+      const ReportSite* leader = site.part_of.empty() ? &site : FindSite(report, leak->first);
       uses.push_back({LeakLabel(places, leader == nullptr ? site : *leader), "", 0});
     }
     uses[leak->second].bytes += bytes;
@@ -136,7 +135,8 @@ Json PageWords(const Report& report) {
     return {{"site", one.site->id}, {"what", one.what}};
   });
   words["more"] = more;
-  words["devices"] = ListOf(report.devices, [&](const ReportDevice& device) { return DeviceJson(report, device); });
+  words["devices"] =
+      ListOf(report.devices, [&](const ReportDevice& device) { return DeviceJson(report, places, device); });
   words["pinned_grew"] = LedgerText(report.pinned_growth, /*bytes=*/true);
   words["handles_grew"] = LedgerText(report.handle_growth, /*bytes=*/false);
   words["peak"] = ListOf(report.peak_lines, [](const ReportPeakLines& peak) { return ListOf(peak.lines, PeakLine); });

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/model/report.h"
+#include "analyzer/model/site_places.h"
 #include "analyzer/render/json/json_fields.h"
 
 namespace vramtrack {
@@ -21,8 +22,8 @@ struct PeakUse {
 };
 
 // Returns the uses at the peak of `device`: leaks first, then categories. The same report gives the same uses, whatever
-// it is compared with.
-std::vector<PeakUse> PeakUses(const Report& report, const ReportDevice& device);
+// it is compared with. `places` are those of `report`.
+std::vector<PeakUse> PeakUses(const Report& report, const SitePlaces& places, const ReportDevice& device);
 
 // Returns {name of a verdict: "bad", "good" or "unsure"}.
 Json VerdictTones();

@@ -101,6 +101,8 @@ const momentName = (timeline, bin) => {
 };
 
 export function flameView(report, shown) {
+  flameView.update = () => {};
+  if (!report.timeline.length || !report.peak_stacks.length) return report.peak_lines.map((lines) => peakSection(report, lines));
   const timeline = report.timeline.find((one) => deviceKey(one) === shown.device) ?? report.timeline.find((one) => report.peak_stacks.some((stacks) => stacks.device === one.device)) ?? report.timeline[0];
   const bins = timeline.position.length;
   const peak = highestBin(timeline.live.high);

@@ -23,8 +23,8 @@ const ALL_VIEWS = [
   {name: 'summary', label: 'Summary', make: summaryView, keys: []},
   {name: 'leaks', label: 'Leaks', make: leaksView, keys: [], wanted: hasFindings},
   {name: 'timeline', label: 'Timeline', make: timelineView, keys: ['device', 'by'], wanted: (report) => report.timeline.length > 0},
-  {name: 'flame', label: 'Flame graph', make: flameView, keys: ['device', 'flame', 'order', 'libraries', 'q'], wanted: (report) => report.timeline.length > 0 && report.peak_stacks.length > 0},
-  {name: 'memory', label: 'Memory', make: memoryView, keys: ['device', 'q']},
+  {name: 'flame', label: 'Flame graph', make: flameView, keys: ['device', 'flame', 'order', 'libraries', 'q'], wanted: (report) => report.peak_lines.length > 0},
+  {name: 'memory', label: 'Memory', make: memoryView, keys: ['device']},
   {name: 'ranks', label: 'Ranks', make: ranksView, keys: [], wanted: (report) => report.ranks.length > 0},
 ];
 
