@@ -14,7 +14,7 @@ from page_case import FOLDER, PageCase, count_of, report_page, text_of
 
 VRAMTRACK, MAKE_TRACE = (os.path.abspath(one) for one in sys.argv[1:3])
 LIBRARY, LIBRARIES = (os.path.abspath(sys.argv[3]), [os.path.abspath(one) for one in sys.argv[4:]]) if len(sys.argv) > 4 else (None, [])
-VERSION = "Number(document.documentElement.dataset.version ?? 0)"
+VERSION = "Number(document.documentElement?.dataset.version ?? 0)"
 
 
 # A job that makes as many steps as each line of its input says, and leaks so much in each.

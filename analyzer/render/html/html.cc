@@ -118,7 +118,6 @@ std::string TextReport(const Report& report) {
 std::string Data(const Report& report, const std::vector<SourceExcerpt>& source, size_t sites) {
   Json data = ObjectWithout("sites", report);
   data["sites"] = SiteColumns(report, sites);
-  data["all_sites"] = report.sites.size();
   data["source"] = ToJson(source);
   data["words"] = PageWords(report);
   return GzipBase64(DumpJson(data));

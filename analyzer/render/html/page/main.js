@@ -42,7 +42,8 @@ const KEYS = [
 
 const MOST_PRINTED = 20;  // findings whose bodies are
 
-const viewsOf = (report) => ALL_VIEWS.filter((view) => view.wanted?.(report) ?? true);
+// Of a job that runs, something may come later.
+const viewsOf = (report) => ALL_VIEWS.filter((view) => (view.wanted?.(report) ?? true) || (document.body.dataset.live && view.name !== 'ranks'));
 const namesOf = (views) => views.map((view) => view.name).join();
 
 // Makes the page. Returns a function that shows a newer report of the same job at the same place.
@@ -99,6 +100,7 @@ function setUp(report) {
     const putBack = renewed.delete(i) ? remember(panels[i]) : null;
     destroyCharts(panels[i]);
     fill(panels[i], views[i].make(report, now));
+    if (!panels[i].hasChildNodes()) fill(panels[i], h('p', {class: 'note'}, 'Nothing yet.'));
     putBack?.();
     return true;
   };

@@ -16,6 +16,8 @@ const MOST_STEPS_WITHIN = 40;  // in view, for the curve within them
 const BY = {category: 'by category', line: 'by line', total: 'in all'};
 
 export function timelineView(report, shown) {
+  timelineView.update = () => {};
+  if (!report.timeline.length) return null;
   const timeline = report.timeline.find((one) => deviceKey(one) === shown.device) ?? report.timeline[0];
   const device = report.devices.find((one) => one.index === timeline.device);
   const wanted = shown.by in BY ? shown.by : 'category';
