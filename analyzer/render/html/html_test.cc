@@ -220,8 +220,11 @@ TEST(PeakUses, SetsTheLeakApartFromItsCategory) {
       for (const PeakUse& use : PeakUses(report, SitePlaces(report), device)) {
         of_uses += use.bytes;
         EXPECT_EQ(use.category.empty(), absl::StartsWith(use.label, "leak ")) << use.label;
-        if (use.category.empty()) of_leaks += use.bytes;
-        if (!use.category.empty()) EXPECT_LE(use.bytes, of_categories - of_leaks);
+        if (use.category.empty()) {
+          of_leaks += use.bytes;
+        } else {
+          EXPECT_LE(use.bytes, of_categories - of_leaks);
+        }
       }
       EXPECT_EQ(of_uses, of_categories);
     }
