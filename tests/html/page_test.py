@@ -58,9 +58,34 @@ class Pages(PageCase):
             self.assertEqual(shown, min(5, len(lines["lines"])))
             self.assertEqual(self.count("#view-summary .chart canvas"), 1)
             self.assertEqual(self.count("#view-summary .figures"), len(data["devices"]))
-            # The counts are those of the JSON.
-            counts = self.browser.evaluate("[...document.querySelectorAll('#view-summary .counts li')].map((li) => parseInt(li.innerText.match(/([0-9,]+) sites?$/)[1].replaceAll(',', '')))")
-            self.assertEqual(sum(counts), sum(data["verdict_counts"].values()))
+
+    def test_is_understood_at_one_glance(self):
+        """Without scrolling: the answer with holder and fix, the leak in the picture and the largest lines; on a phone the answer."""
+        self.browser.resize(1440, 900)
+        self.open(page_of("holders"))
+        for selector in (".answer h1", ".answer .fix", "#view-summary .chart", "#view-summary .legend", "#view-summary table"):
+            _, top, _, height = self.bounds(selector)
+            self.assertLessEqual(top + height, 900, selector)
+        self.browser.resize(390, 844, phone=True)
+        self.open(page_of("holders"))
+        _, top, _, height = self.bounds(".answer .fix")
+        self.assertLessEqual(top + height, 844)
+
+    def test_empty_views_are_not_there(self):
+        self.open(page_of("leak"))
+        self.assertEqual(self.views(), ["summary", "leaks", "timeline", "flame", "memory"])
+        self.open(page_of("no_leak"))
+        self.assertNotIn("leaks", self.views())
+        self.open(page_of("ranks"))
+        self.assertIn("ranks", self.views())
+
+    def test_a_key_shows_the_keys(self):
+        self.open(page_of("leak"))
+        self.browser.press("?", shift=True)
+        self.browser.wait_for("document.querySelector('.keys').open")
+        self.assertIn("search", self.see(".keys"))
+        self.browser.press("?", shift=True)
+        self.browser.wait_for("!document.querySelector('.keys').open")
 
     def test_says_what_steps_need_in_the_words_of_the_text(self):
         self.open(page_of("no_leak"))
@@ -72,22 +97,22 @@ class Pages(PageCase):
             self.assertIn(words, text)
 
     def test_searches_sorts_and_opens_sites(self):
-        self.open(page_of("many"), "#view=sites")
+        self.open(page_of("many"), "#view=memory&part=sites")
         self.browser.press("/")
         self.browser.wait_for("document.activeElement.type === 'search'")
         self.browser.type("nothing has this name")
-        self.browser.wait_for(text_of("#view-sites [role=status]") + ".startsWith('0 lines')")
+        self.browser.wait_for(text_of("#view-memory [role=status]") + ".startsWith('0 lines')")
         self.browser.evaluate("document.querySelector('[type=search]').select()")
         self.browser.type("attention\\.cu:8[0-9]")
-        self.browser.wait_for(text_of("#view-sites [role=status]") + ".includes('attention')")
-        found = self.see("#view-sites [role=status]")
+        self.browser.wait_for(text_of("#view-memory [role=status]") + ".includes('attention')")
+        found = self.see("#view-memory [role=status]")
         self.assertFalse(found.startswith("0 lines"), found)
         self.assertIn("attention.cu:87", self.see(".sites tbody"))
         self.browser.evaluate("document.querySelector('[type=search]').select()")
         self.browser.press("Backspace")
         self.browser.wait_for("!location.hash.includes('q=')")
         # Thousands of sites, and a few rows of them are elements.
-        self.assertRegex(self.see("#view-sites [role=status]"), r"with [0-9],[0-9]{3} sites")
+        self.assertRegex(self.see("#view-memory [role=status]"), r"with [0-9],[0-9]{3} sites")
         self.assertLess(self.count(".sites tbody tr"), 100)
         self.browser.evaluate("[...document.querySelectorAll('.sites th button')].find((b) => b.innerText.startsWith('allocations')).click()")
         self.browser.wait_for(count_of("th[aria-sort=descending]") + " === 1")
@@ -109,8 +134,8 @@ class Pages(PageCase):
         self.browser.wait_for("document.querySelector('.detail').hidden")
 
     def test_a_link_shows_the_same_and_back_goes_back(self):
-        self.open(page_of("leak"), "#view=sites&site=a1b2c3d4&verdict=leak")
-        self.assertFalse(self.browser.evaluate("document.getElementById('view-sites').hidden"))
+        self.open(page_of("leak"), "#view=memory&site=a1b2c3d4&verdict=leak")
+        self.assertFalse(self.browser.evaluate("document.getElementById('view-memory').hidden"))
         self.assertIn("a1b2c3d4", self.see(".detail"))
         self.assertEqual(self.count(".sites tbody tr:not([aria-hidden])"), 1)
         self.browser.press("Escape")
@@ -118,7 +143,7 @@ class Pages(PageCase):
         self.browser.press("3")
         self.browser.wait_for("!document.getElementById('view-timeline').hidden")
         self.browser.evaluate("history.back()")
-        self.browser.wait_for("!document.getElementById('view-sites').hidden")
+        self.browser.wait_for("!document.getElementById('view-memory').hidden")
         self.browser.evaluate("history.back()")
         self.browser.wait_for("!document.querySelector('.detail').hidden")
 
@@ -128,8 +153,8 @@ class Pages(PageCase):
             self.click("#tab-" + view)
             self.assertEqual(self.browser.evaluate("typeof window.hostile"), "undefined")
         self.assertEqual(self.count("script, noscript, img, iframe, object"), 2)  # the data are gone, the bundle and noscript stay
-        self.browser.evaluate("location.hash = '#view=sites&q=%3Cscript%3E'")
-        self.browser.wait_for(text_of("#view-sites [role=status]") + ".includes('<script>')")
+        self.browser.evaluate("location.hash = '#view=memory&q=%3Cscript%3E'")
+        self.browser.wait_for(text_of("#view-memory [role=status]") + ".includes('<script>')")
         self.open(page_of("hostile"), "#view=leaks")
         self.assertIn("\\u{202E}", self.browser.evaluate("document.querySelector('.stack li.marked .function').title"))
         self.assertIn("张伟", self.browser.evaluate("document.querySelector('.stack').innerText"))
@@ -141,7 +166,7 @@ class Pages(PageCase):
         self.pages = 1
         shown = self.browser.evaluate("document.body.innerText")
         self.assertIn("LEAK  testdata/transformer/attention.cu:87", shown)
-        self.assertIn("peak without it", shown)
+        self.assertIn("at the peak", shown)
 
     def test_is_readable_on_a_phone_and_in_the_dark(self):
         self.browser.resize(390, 844, phone=True)
@@ -161,8 +186,8 @@ class Pages(PageCase):
         self.browser.resize(390, 844, phone=True)
         self.browser.touch_screen()
         self.open(page_of("leak"))
-        self.assertLessEqual(self.bounds(".bar")[3], 1)
-        for view in ("summary", "peak", "sites"):
+        self.assertLessEqual(self.bounds(".spoken")[3], 1)
+        for view in ("summary", "flame", "memory"):
             self.click("#tab-" + view)
             self.assertEqual(self.see("#view-%s thead th" % view), "line")
             left, _, width, _ = self.bounds("#view-%s tbody td.place" % view)
@@ -197,26 +222,24 @@ class Holders(PageCase):
     def rows(self, caption):
         """The texts of the cells of a table of the Holders view."""
         return self.browser.evaluate(
-            "[...[...document.querySelectorAll('#view-holders table')].find((t) => t.caption?.innerText.startsWith('%s'))"
+            "[...[...document.querySelectorAll('#view-memory table')].find((t) => t.caption?.innerText.startsWith('%s'))"
             ".tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.innerText.trim()))" % caption)
 
     def test_shows_categories_modules_nodes_shapes_and_walks(self):
         report = report_of("holders")
         held = report["devices"][0]["held"]
-        self.open(page_of("holders"), "#view=holders")
-        self.assertIn("step %s" % format(held["step"], ","), self.see("#view-holders .controls"))
-        self.assertIn("stopped early", self.see("#view-holders .controls"))
-        whole = sum(one["bytes"] for one in held["categories"])
-        self.assertEqual(self.rows("By category"), [
-            [one["name"].replace("_", " "), {"walk": "seen", "inferred": "inferred"}[one["source"]], in_mib(one["bytes"]),
-             "%.3g %%" % (100 * one["bytes"] / whole), format(one["objects"], ",")] for one in held["categories"]])
+        self.open(page_of("holders"), "#view=memory")
+        self.assertIn("step %s" % format(held["step"], ","), self.see("#view-memory .controls"))
+        self.assertIn("stopped early", self.see("#view-memory .controls"))
+        uses = self.see("[data-part=holders] .legend")
+        for one in held["categories"]:
+            self.assertIn(one["name"].replace("_", " ") + (" (inferred)" if one["source"] != "walk" else ""), uses)
+            self.assertIn(in_mib(one["bytes"]), uses)
         for caption, field in (("By module", "modules"), ("Saved for backward", "saved"), ("By shape", "shapes")):
-            self.assertEqual(self.browser.evaluate(
-                "[...document.querySelectorAll('#view-holders caption')].find((c) => c.innerText.startsWith('%s')).querySelector('.badge').innerText"
-                % caption), "seen")
             self.assertEqual(self.rows(caption), [[one["name"], in_mib(one["bytes"]), format(one["objects"], ",")]
                                                   for one in held[field]], caption)
-        walks = self.browser.evaluate("[...[...document.querySelectorAll('#view-holders table')].at(-1).tBodies[0].rows].map((row) => row.innerText)")
+        self.click("[data-part=holders] .folded summary")
+        walks = self.browser.evaluate("[...document.querySelector('[data-part=holders] .folded table').tBodies[0].rows].map((row) => row.innerText)")
         self.assertEqual(len(walks), len(report["walks"]))
         for walk, row in zip(report["walks"], walks):
             self.assertIn("step %s (" % format(walk["step"], ","), row)
@@ -224,44 +247,29 @@ class Holders(PageCase):
             self.assertIn("%g ms" % (1000 * walk["duration_s"]) if walk["duration_s"] < 0.0995 else "%.3g s" % walk["duration_s"], row)
             self.assertTrue(row.endswith("stopped early: " + walk["stopped"] if walk["stopped"] else "yes"), row)
 
-    def test_the_graph_of_modules_walks_zooms_and_says_of_which_moment_it_is(self):
-        device = report_of("holders")["devices"][0]
-        memory = device["module_memory"]
-        self.open(page_of("holders"), "#view=holders")
-        caption = self.see("#view-holders .flame figcaption")
-        for fact in ("step %d (" % memory["step"], "Walk %d, " % memory["walk"], "nearest to the peak", in_mib(memory["live"]) + " were live",
-                     "of the %s at the peak (step %d)" % (in_mib(device["peak"]["live"]), device["peak"]["step"])):
-            self.assertIn(fact, caption)
-        # The largest box first; then along the names of a module to its category.
-        self.browser.evaluate("document.querySelector('#view-holders .icicle').focus()")
-        said = []
-        for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp", "ArrowUp", "ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown"):
-            self.browser.press(key)
-            said.append(self.see(".bar"))
-        of_model = sum(part["bytes"] for part in memory["parts"] if part["module"][:1] == ["model"])
-        self.assertTrue(said[0].startswith(in_mib(240 << 20)) and said[0].endswith(": in no module"), said[0])
-        self.assertTrue(said[2].endswith(".AddmmBackward0"), said[2])
-        self.assertTrue(said[5].startswith(in_mib(of_model)) and said[5].endswith(": model"), said[5])
-        self.assertTrue(said[8].endswith(": model.transformer.wte.parameters"), said[8])
-        self.browser.press("ArrowUp")
-        self.browser.press("Enter", text="\r")
-        self.browser.wait_for("location.hash.includes('module=')")
-        self.assertIn("wte", self.see("#view-holders .breadcrumb"))
-        # A link shows the same, and 0 shows all: it opens no other view.
-        self.open(page_of("holders"), "#" + self.browser.evaluate("location.hash.slice(1)"))
-        self.assertIn("wte", self.see("#view-holders .breadcrumb"))
-        self.browser.evaluate("document.querySelector('#view-holders .icicle').focus()")
-        for _ in range(2):
-            self.browser.press("0")
-        self.browser.wait_for("!location.hash.includes('module=')")
-        self.assertEqual(self.state()["view"], "holders")
+    def test_begins_with_the_variables_what_leaks_first(self):
+        report = report_of("holders")
+        holders = {}
+        for site in report["sites"]:
+            if site["holder"] and site["holder"]["path"] and site["device"] == 0:
+                holders.setdefault(site["holder"]["container"], []).append(site)
+        leak = next(site for site in report["sites"] if site["id"] == report["ranking"][0])
+        self.open(page_of("holders"), "#view=memory")
+        self.assertEqual(self.see("#view-memory table caption"), "By variable")
+        rows = self.rows("By variable")
+        self.assertEqual(len(rows), len(holders))
+        self.assertTrue(rows[0][0].startswith("leak"), rows)
+        self.assertIn(leak["holder"]["container"].removeprefix("__main__."), rows[0][0])
+        self.assertEqual(rows[0][1], in_mib(sum(site["holder"]["bytes"] for site in holders[leak["holder"]["container"]])))
+        self.assertTrue(rows[0][2].startswith(format(leak["holder"]["count"], ",")), rows)
+        self.assertIn(" per step", rows[0][3])
+        self.assertEqual(rows[0][4], leak["holder"]["hint"])
 
     def test_a_search_finds_holders(self):
-        self.open(page_of("holders"), "#view=holders&q=c_fc")
-        self.browser.wait_for(count_of("#view-holders td.place.found") + " === 1")
-        self.assertRegex(self.see("#view-holders .module-memory [role=status]"), r"^[0-9]+ box(es)?, 18.0 MiB, ")
-        self.browser.evaluate("location.hash = '#view=sites&q=main__.history'")
-        self.browser.wait_for(text_of("#view-sites [role=status]") + ".startsWith('1 line with 1 site that')")
+        self.open(page_of("holders"), "#view=memory&q=c_fc")
+        self.browser.wait_for(count_of("#view-memory td.place.found") + " === 1")
+        self.browser.evaluate("location.hash = '#view=memory&q=main__.history'")
+        self.browser.wait_for(text_of("#view-memory [role=status]") + ".startsWith('1 line with 1 site that')")
 
     def test_a_leak_says_who_holds_it_and_how_to_end_that(self):
         report = report_of("holders")
@@ -276,7 +284,7 @@ class Holders(PageCase):
                      "602 at step 602 (12.5 s), 1,204 at step 1,204 (25 s)", "%s in 3 blocks" % in_mib(holder["not_seen_bytes"]),
                      "it stopped early"):
             self.assertIn(fact, shown)
-        self.open(page_of("holders"), "#view=sites&site=" + leak["id"])
+        self.open(page_of("holders"), "#view=memory&site=" + leak["id"])
         self.assertIn(holder["path"], self.see(".detail .holder"))
 
     def test_a_failed_allocation_says_who_held_the_memory(self):
@@ -292,12 +300,11 @@ class Holders(PageCase):
             self.assertEqual(row[2], "%.3g %%" % (100 * one["share"]))
 
     def test_without_a_walk_only_python_gets_a_hint(self):
-        self.open(page_of("pytorch"), "#view=holders")
-        self.assertIn("vramtrack run --holders", self.see("#view-holders"))
-        self.assertEqual(self.count("#view-holders :is(table, h2, canvas)"), 0)
-        self.open(page_of("leak"), "#view=holders")
-        self.assertNotIn("holders", self.views())
-        self.assertEqual(self.browser.evaluate("document.querySelector('main').dataset.view"), "summary")
+        self.open(page_of("pytorch"), "#view=memory")
+        self.assertIn("vramtrack run --holders", self.see("#view-memory"))
+        self.assertEqual(self.count("[data-part=holders] table"), 0)
+        self.open(page_of("leak"), "#view=memory")
+        self.assertEqual(self.count("[data-part=holders]"), 0)
 
 
 if __name__ == "__main__":

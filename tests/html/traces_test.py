@@ -84,18 +84,16 @@ class Traces(PageCase):
         largest = growth["lines"][0]
         self.assertEqual(largest["class"], "leak")
         self.open(page_of(leaky()))
-        for view, most in (("summary", 4), ("leaks", len(growth["lines"]))):
-            self.click("#tab-" + view)
-            self.assertIn("device 0 grew by %s in %d steps" % (in_mib(growth["bytes"]), growth["steps"]),
-                          self.see("#view-%s .growth caption" % view))
-            rows = self.browser.evaluate("[...document.querySelector('#view-%s .growth table').tBodies[0].rows]"
-                                         ".map((row) => [...row.cells].map((cell) => cell.innerText.trim()))" % view)
-            for text in ("leak", largest["line"], largest["function"], *largest["sites"][:4]):
-                self.assertIn(text, rows[0][0])
-            self.assertEqual(rows[0][1:3], [in_mib(largest["bytes"]), in_mib(largest["bytes_per_step"])])
-            self.assertIn("odds of a leak", rows[0][3])
-            others = len(growth["lines"]) + growth["other_lines"] > most
-            self.assertEqual(len(rows), min(most, len(growth["lines"])) + others)
+        self.click("#tab-leaks")
+        self.assertIn("device 0 grew by %s in %d steps" % (in_mib(growth["bytes"]), growth["steps"]),
+                      self.see("#view-leaks .growth caption"))
+        rows = self.browser.evaluate("[...document.querySelector('#view-leaks .growth table').tBodies[0].rows]"
+                                     ".map((row) => [...row.cells].map((cell) => cell.innerText.trim()))")
+        for text in ("leak", largest["line"], largest["function"], *largest["sites"][:4]):
+            self.assertIn(text, rows[0][0])
+        self.assertEqual(rows[0][1:3], [in_mib(largest["bytes"]), in_mib(largest["bytes_per_step"])])
+        self.assertIn("odds of a leak", rows[0][3])
+        self.assertEqual(len(rows), len(growth["lines"]) + (growth["other_lines"] > 0))
 
     def test_the_timeline_zooms_and_a_link_keeps_that(self):
         self.open(page_of(leaky()), "#view=timeline")
@@ -109,39 +107,39 @@ class Traces(PageCase):
         self.assertLess(abs(float(at["to"]) - 31), 2)
         self.assertIn("Step 60, which reached the peak", self.see("#view-timeline"))
         self.browser.evaluate("[...document.querySelectorAll('#view-timeline button')].find((b) => b.innerText === 'by line').click()")
-        self.browser.wait_for(text_of("#view-timeline .legend") + ".includes('Attention::Forward')")
+        self.browser.wait_for(text_of("#view-timeline .legend") + ".includes('leak attention.cu:26')")
         # Arrows tell single values.
         self.browser.evaluate("document.querySelector('#view-timeline .chart').focus()")
         self.browser.press("ArrowRight")
-        self.browser.wait_for(text_of(".bar") + ".startsWith('step ')")
-        self.assertIn("MiB", self.see(".bar"))
+        self.browser.wait_for(text_of(".spoken") + ".startsWith('step ')")
+        self.assertIn("MiB", self.see(".spoken"))
         self.open(page_of(leaky()), hash)
         self.assertEqual(self.browser.evaluate("location.hash"), hash)
 
     def test_one_step_shows_how_it_rises_and_falls(self):
         self.open(page_of(leaky()), "#view=timeline&from=30&to=31")
-        self.assertIn("the line within the steps has one for", self.see("#view-timeline .zoom-state"))
+        self.assertIn("zoomed in, a black line shows", self.see("#view-timeline .zoom-state"))
         self.browser.evaluate("document.querySelector('#view-timeline .chart').focus()")
         said = []
         for _ in range(10):
             self.browser.press("ArrowRight")
-            said.append(self.see(".bar"))
+            said.append(self.see(".spoken"))
         self.assertTrue(said[0].startswith("step 30: "), said)
         self.assertTrue(all("through its allocations" in one for one in said[1:]), said)
-        live = [one.split("live within the steps ")[1] for one in said]
+        live = [re.search(r"live memory ([0-9.]+ .?i?B)", one)[1] for one in said]
         self.assertGreater(len(set(live)), 5, live)
 
     def test_the_flame_graph_walks_zooms_and_opens(self):
         self.open(page_of(leaky()), "#view=flame&zoom=all")
         self.browser.evaluate("document.querySelector('.icicle').focus()")
         self.browser.press("ArrowDown")
-        self.browser.wait_for(text_of(".bar") + ".includes(' of it, ')")
-        outermost = self.see(".bar")
+        self.browser.wait_for(text_of(".spoken") + ".includes(' of it, ')")
+        outermost = self.see(".spoken")
         self.assertTrue(outermost.startswith("64."), outermost)
         for _ in range(40):
             self.browser.press("ArrowDown")
-        self.assertIn("DeviceBuffer", self.see(".bar"))
-        self.assertIn("45.0 MiB", self.see(".bar"))
+        self.assertIn("DeviceBuffer", self.see(".spoken"))
+        self.assertIn("45.0 MiB", self.see(".spoken"))
         self.browser.press("ArrowUp")
         self.browser.press("Enter", text="\r")
         self.browser.wait_for("!location.hash.includes('zoom=all')")
@@ -151,15 +149,14 @@ class Traces(PageCase):
         self.browser.wait_for("!document.querySelector('.detail').hidden")
         self.assertIn("attention.cu:26", self.see(".detail"))
         # The table of the peak has the same.
-        self.click("#tab-peak")
-        self.assertIn("45.0 MiB", self.see("#view-peak table"))
-        self.assertIn("19.2 MiB", self.see("#view-peak table"))
+        self.assertIn("45.0 MiB", self.see("[data-part=peak] table"))
+        self.assertIn("19.2 MiB", self.see("[data-part=peak] table"))
 
     def outermost(self):
         """The bytes of the outermost box of the flame graph, as the bar at the bottom reads them."""
         self.browser.evaluate("document.querySelector('.icicle').focus()")
         self.browser.press("ArrowDown")
-        return self.see(".bar").split(",")[0]
+        return self.see(".spoken").split(",")[0]
 
     def choose(self, moment, value):
         self.browser.evaluate("(() => { const e = document.querySelector('[data-moment=%s]'); e.value = '%d'; e.dispatchEvent(new Event('input')); })()" % (moment, value))
@@ -185,7 +182,7 @@ class Traces(PageCase):
     def test_the_flame_graph_turns_and_folds(self):
         self.open(page_of(leaky()), "#view=flame&zoom=all&order=callees")
         self.outermost()
-        self.assertIn("DeviceBuffer", self.see(".bar"))
+        self.assertIn("DeviceBuffer", self.see(".spoken"))
         page = page_of(pytorch())
         self.open(page, "#view=flame&zoom=all")
         whole = self.bounds(".icicle")[3]
@@ -194,14 +191,16 @@ class Traces(PageCase):
         self.assertLessEqual(self.bounds(".icicle")[3], whole)
 
     def test_a_click_on_a_band_shows_its_stack(self):
-        self.open(page_of(leaky()), "#view=timeline&by=line")
+        self.open(page_of(leaky()))
+        self.assertTrue(self.see("#view-summary .legend").startswith("leak attention.cu:26"), self.see("#view-summary .legend"))
+        self.open(page_of(leaky()), "#view=timeline")
         box = self.bounds("#view-timeline .u-over")
         self.browser.move(box[0] + box[2] * 0.9, box[1] + box[3] * 0.8)
         self.browser.wait_for("document.querySelector('.tip') !== null && !document.querySelector('.tip').hidden")
         values = self.browser.evaluate("[...document.querySelectorAll('.tip-row:not(.strong) .number')].map((e) => e.innerText)")
         sizes = [float(value.split()[0]) * {"B": 1, "KiB": 2 ** 10, "MiB": 2 ** 20, "GiB": 2 ** 30}[value.split()[1]] for value in values]
         self.assertEqual(sizes, sorted(sizes, reverse=True))
-        # The leak is the lowest band.
+        # The leak is the lowest band, also by category.
         self.browser.click(box[0] + box[2] * 0.9, box[1] + box[3] * 0.98)
         self.browser.wait_for(text_of(".picked") + ".includes('attention.cu:26')")
         self.assertIn("leak", self.see(".picked .badge"))
@@ -217,39 +216,23 @@ class Traces(PageCase):
         self.assertEqual(self.state()["view"], "flame")
         self.assertRegex(self.see("#view-flame .controls [role=status]"), r"^[0-9,]+ box(es)?, .*B, .* %$")
         self.click(".found-count a")
-        self.browser.wait_for("!document.getElementById('view-sites').hidden")
-        self.assertIn("match", self.see("#view-sites [role=status]"))
+        self.browser.wait_for("!document.getElementById('view-memory').hidden")
+        self.assertIn("match", self.see("#view-memory [role=status]"))
 
     def test_a_leak_is_one_line(self):
         """One row in the table of sites, however many call stacks, and one band; together they are all sites of the JSON."""
         report = report_of(pytorch())
         counts = sum(report["verdict_counts"].values())
-        self.open(page_of(pytorch()), "#view=sites")
+        self.open(page_of(pytorch()), "#view=memory&part=sites")
         names = self.browser.evaluate("[...document.querySelectorAll('.sites tbody tr:not([aria-hidden])')].map((r) => r.cells[0].innerText)")
         self.assertEqual(len(names), len(set(names)), names)
-        status = self.see("#view-sites [role=status]")
+        status = self.see("#view-memory [role=status]")
         shown = int(re.search(r"with ([0-9,]+) sites?", status)[1].replace(",", ""))
         segments = re.search(r"; ([0-9,]+) sites? of segments", status)
         self.assertEqual(shown + (int(segments[1].replace(",", "")) if segments else 0), counts)
         self.open(page_of(pytorch()), "#view=timeline&by=line")
         labels = self.browser.evaluate("[...document.querySelectorAll('#view-timeline .legend')][0].innerText.split('\\n')")
         self.assertEqual(len(labels), len(set(labels)), labels)
-
-    def test_the_map_of_segments_tells_and_opens(self):
-        self.open(page_of(pytorch()), "#view=fragmentation")
-        self.browser.evaluate("document.querySelector('.segment-map').scrollIntoView({block: 'center'})")
-        left, top, width = self.browser.evaluate(
-            "(() => { const r = document.querySelector('.segment-map').getBoundingClientRect(); return [r.x, r.y, r.width]; })()")
-        said = []
-        for i in range(40):
-            self.browser.move(left + 195 + i * (width - 205) / 40, top + 9)
-            said.append(self.see(".bar"))
-        self.assertTrue(all("segment of" in one for one in said), said)
-        self.assertTrue(any(one.startswith("free") for one in said), said)
-        self.assertTrue(self.browser.evaluate(
-            "(() => { const c = document.querySelector('.segment-map canvas'); "
-            "const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; "
-            "return new Set(Array.from({length: d.length / 4}, (_, i) => d[4 * i])).size > 3; })()"))
 
     def test_a_comparison_opens_and_its_timelines_zoom_together(self):
         page = FOLDER / "diff.html"
@@ -266,7 +249,7 @@ class Traces(PageCase):
         self.browser.evaluate("document.querySelector('#flame .icicle').focus()")
         for _ in range(40):
             self.browser.press("ArrowDown")
-        before, now = re.match(r"([0-9.]+) MiB before, ([0-9.]+) MiB now: DeviceBuffer", self.see(".bar")).groups()
+        before, now = re.match(r"([0-9.]+) MiB before, ([0-9.]+) MiB now: DeviceBuffer", self.see(".spoken")).groups()
         self.assertAlmostEqual(float(now) - float(before), 60 * 0.75 - 0.75, delta=1)  # 768 KiB a step
         # On one scale: a step is as wide in both, and the longer run ends where the shorter has no more.
         self.browser.evaluate("document.querySelector('#timelines').scrollIntoView()")
@@ -274,7 +257,7 @@ class Traces(PageCase):
         self.browser.drag(box[0] + box[2] * 0.1, box[0] + box[2] * 0.2, box[1] + box[3] / 2)
         self.browser.evaluate("[...document.querySelectorAll('#timelines .chart')][1].focus()")
         self.browser.press("ArrowRight")
-        self.browser.wait_for(text_of(".bar") + ".startsWith('step 7')")
+        self.browser.wait_for(text_of(".spoken") + ".startsWith('step 7')")
         self.browser.run_scripts(False)
         self.browser._call("Page.reload")
         self.browser.wait_for("document.readyState === 'complete'")
@@ -294,8 +277,8 @@ class Traces(PageCase):
         self.browser.type("0x4")
         self.browser.wait_for(text_of(".found-count") + ".endsWith('sites')")
         self.click(".found-count a")
-        self.browser.wait_for(text_of("#view-sites [role=status]") + ".includes('match')")
-        self.assertRegex(self.see("#view-sites [role=status]"), "20,000 of all 2[0-9]{2},[0-9]{3} sites")
+        self.browser.wait_for(text_of("#view-memory [role=status]") + ".includes('match')")
+        self.assertRegex(self.see("#view-memory [role=status]"), "20,000 of all 2[0-9]{2},[0-9]{3} sites")
 
 
 class Source(PageCase):

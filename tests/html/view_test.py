@@ -14,7 +14,7 @@ from page_case import FOLDER, PageCase, count_of, report_page, text_of
 
 VRAMTRACK, MAKE_TRACE = (os.path.abspath(one) for one in sys.argv[1:3])
 LIBRARY, LIBRARIES = (os.path.abspath(sys.argv[3]), [os.path.abspath(one) for one in sys.argv[4:]]) if len(sys.argv) > 4 else (None, [])
-VERSION = "Number(document.documentElement.dataset.version ?? 0)"
+VERSION = "Number(document.documentElement?.dataset.version ?? 0)"
 
 
 # A job that makes as many steps as each line of its input says, and leaks so much in each.
@@ -116,19 +116,19 @@ class LivePages(PageCase):
         self.browser.resize(900, 500)
         self.open_view("leaks")
         first = self.browser.evaluate(VERSION)
-        self.open_view("sites")
+        self.open_view("memory")
         self.browser.evaluate("scrollTo(0, 60)")
         self.assertGreater(self.browser.evaluate("scrollY"), 0)
         self.browser.evaluate("document.querySelector('.sites').focus()")
-        top = self.bounds("#view-sites")[1]
+        top = self.bounds("#view-memory")[1]
         put("leak", trace)
         self.wait_for_newer(first)
         self.assertEqual(self.see(".answer .verdict"), "LEAK")
         self.assertEqual(self.count("main > .answer"), 1)
         self.assertIn("4.00 MiB per step", self.browser.evaluate("document.title"))
-        self.assertFalse(self.browser.evaluate("document.getElementById('view-sites').hidden"))
+        self.assertFalse(self.browser.evaluate("document.getElementById('view-memory').hidden"))
         # The answer has more lines now; what is below it has not moved.
-        self.assertAlmostEqual(self.bounds("#view-sites")[1], top, delta=1)
+        self.assertAlmostEqual(self.bounds("#view-memory")[1], top, delta=1)
         self.assertTrue(self.browser.evaluate("document.activeElement === document.querySelector('.sites')"))
         # Views that were not open are new as well.
         self.open_view("leaks")
@@ -257,13 +257,13 @@ class LivePages(PageCase):
         job, runs, step = self.start_job("long")
         step(300000, 512)  # the report of so many takes long enough that the next one waits
         self.show(self.view(runs))
-        self.open_view("sites")
+        self.open_view("memory")
         while "The answer is of" not in self.see(".live"):
             step(1000, 512)
             time.sleep(0.2)
         self.assertEqual(self.see(".answer .verdict"), "LEAK")
         self.assertEqual(self.count("main > .answer"), 1)
-        self.assertFalse(self.browser.evaluate("document.getElementById('view-sites').hidden"))
+        self.assertFalse(self.browser.evaluate("document.getElementById('view-memory').hidden"))
         job.stdin.close()
         self.assertEqual(job.wait(60), 0)
         # The end is not waited for.

@@ -58,9 +58,9 @@ class Zoom(PageCase):
         self.browser.press("ArrowRight", shift=True)
         self.wait_for_part("steps 19 to 45;")
         self.browser.press("ArrowRight")
-        self.browser.wait_for(text_of(".bar") + ".startsWith('step 19:')")
+        self.browser.wait_for(text_of(".spoken") + ".startsWith('step 19:')")
         self.browser.press("ArrowRight")
-        self.browser.wait_for(text_of(".bar") + ".startsWith('step 20:')")
+        self.browser.wait_for(text_of(".spoken") + ".startsWith('step 20:')")
         for _ in range(8):
             self.browser.press("+")
         self.wait_for_part("step 20;")

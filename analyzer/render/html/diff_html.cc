@@ -2,12 +2,15 @@
 #include "analyzer/render/html/html.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "analyzer/base/quantity.h"
+#include "analyzer/model/answer.h"
 #include "analyzer/model/frame_text.h"
 #include "analyzer/render/html/columns.h"
 #include "analyzer/render/html/markup.h"
@@ -54,7 +57,32 @@ void AddValue(const std::string& name, const DiffValue& value, const std::string
                     value.significant ? "significant" : ""});
 }
 
-std::string Devices(const DiffReport& report) {
+// What the memory at the peaks of the device is for. Each run is asked on its own: the comparison has one category for
+// a site of both, which depends on the direction.
+std::vector<std::pair<std::string, DiffValue>> UsesOf(const DiffDevice& device, const DiffRuns* runs) {
+  std::vector<std::pair<std::string, DiffValue>> uses;
+  if (runs == nullptr) {
+    for (const auto& [name, value] : device.categories) uses.push_back({CategoryText(name), value});
+    return uses;
+  }
+  const auto add = [&](const Report& run, double DiffValue::*side) {
+    const SitePlaces places(run);
+    for (const ReportDevice& one : run.devices) {
+      if (one.index != device.index) continue;
+      for (const PeakUse& use : PeakUses(run, places, one)) {
+        auto known =
+            std::find_if(uses.begin(), uses.end(), [&](const auto& other) { return other.first == use.label; });
+        if (known == uses.end()) known = uses.insert(uses.end(), {use.label, {}});
+        known->second.*side += static_cast<double>(use.bytes);
+      }
+    }
+  };
+  add(runs->base, &DiffValue::base);
+  add(runs->next, &DiffValue::next);
+  return uses;
+}
+
+std::string Devices(const DiffReport& report, const DiffRuns* runs) {
   std::string text;
   for (const DiffDevice& device : report.devices) {
     MarkupTable table(absl::StrCat("Device ", device.index), {"", "base", "new", "", "difference", ""});
@@ -63,9 +91,7 @@ std::string Devices(const DiffReport& report) {
       most = std::max({most, value.base, value.next});
     }
     AddValue("live at the peak", device.peak, "", most, &table);
-    for (const auto& [name, value] : device.categories) {
-      if (device.categories.size() > 1) AddValue("of that " + CategoryText(name), value, "", most, &table);
-    }
+    for (const auto& [name, value] : UsesOf(device, runs)) AddValue("of that " + name, value, "", most, &table);
     AddValue("reserved at the peak", device.reserved_peak, "", most, &table);
     AddValue("reserved but not live", device.fragmentation, "", most, &table);
     AddValue("growth", device.growth, absl::StrCat(" per ", NameOf(report.rate_unit)),
@@ -158,7 +184,12 @@ Json RunJson(const Report& report) {
   json["peak_stacks"] = ToJson(report.peak_stacks);
   json["timeline"] = ToJson(report.timeline);
   for (Json& drawn : json["timeline"]) {
-    drawn["at_high"]["sites"] = Json::array();
+    Json leaks = Json::array();  // bands of their own; all other sites are in their categories
+    for (Json& site : drawn["at_high"]["sites"]) {
+      const ReportSite* found = site["site"].is_string() ? FindSite(report, site["site"]) : nullptr;
+      if (found != nullptr && IsLeak(*found)) leaks.push_back(std::move(site));
+    }
+    drawn["at_high"]["sites"] = std::move(leaks);
     drawn["peak_step"] = nullptr;
   }
   return json;
@@ -176,7 +207,7 @@ std::string RenderDiffHtml(const DiffReport& report, const DiffRuns* runs) {
                                   EscapeHtml(answer.words), "</h1>\n</section>\n");
   if (report.comparable) page += Findings(report);
   page += "<section id=\"flame\"></section>\n<section id=\"timelines\"></section>\n";
-  if (report.comparable) page += Devices(report);
+  if (report.comparable) page += Devices(report, runs);
   absl::StrAppend(&page, Notes(report), "</main>\n");
   if (!scripts) return absl::StrCat(page, "</body>\n</html>\n");
   Json data;

@@ -2,14 +2,11 @@
 #include "analyzer/render/html/html.h"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "analyzer/base/quantity.h"
 #include "analyzer/model/answer.h"
 #include "analyzer/model/frame_text.h"
 #include "analyzer/model/report.h"
@@ -18,11 +15,9 @@
 #include "analyzer/render/html/markup.h"
 #include "analyzer/render/html/page_words.h"
 #include "analyzer/render/json/json_fields.h"
-#include "analyzer/render/text/chart.h"
 #include "analyzer/render/text/text.h"
 #include "analyzer/render/words/answer_words.h"
 #include "analyzer/render/words/oom_words.h"
-#include "analyzer/render/words/rank_words.h"
 #include "analyzer/render/words/verdict_words.h"
 
 namespace vramtrack {
@@ -111,95 +106,18 @@ std::string AnswerHtml(const Report& report) {
   return leaks.empty() ? html : html + LeakHtml(report, leaks[0]);
 }
 
-constexpr size_t kCurveColumns = 32;
-
-std::string DeviceText(const std::optional<uint32_t>& device) { return device ? absl::StrCat(*device) : "host"; }
-
-std::string Leaks(const Report& report, const SitePlaces& places) {
-  MarkupTable table("Leaks", {"line", "verdict", "rate", "live at the end", "peak without it", "why"});
-  for (const std::string& id : report.ranking) {
-    const ReportSite* site = FindSite(report, id);
-    if (site == nullptr) continue;
-    table.Row({FramePlace(places.Of(*site)), NameOf(site->verdict), LeakRate(*site),
-               BytesText(site->group ? site->group->live_bytes : site->live_bytes),
-               BytesText(site->group ? site->group->peak_without : site->peak_without_site), site->explanation});
-  }
-  return table.Finish();
-}
-
-std::string Peaks(const Report& report) {
-  std::string text;
-  for (const ReportPeakLines& lines : report.peak_lines) {
-    MarkupTable table(
-        lines.device ? absl::StrCat("At the peak of device ", *lines.device) : "At the peak of host memory",
-        {"line", "bytes", "call stacks", "peak without it", "category"});
-    for (const ReportPeakLine& line : lines.lines) {
-      table.Row({FramePlace(line.line ? &*line.line : nullptr), BytesText(line.bytes), FormatCount(line.sites),
-                 BytesText(line.peak_without), line.category});
-    }
-    if (lines.other_sites > 0) {
-      table.Row({"in no other row", BytesText(lines.other_bytes), FormatCount(lines.other_sites), "", ""});
-    }
-    text += table.Finish();
-  }
-  return text;
-}
-
-// The ranks that have a curve, those that are unlike the others first.
-std::string Ranks(const Report& report, const SitePlaces& places) {
-  std::vector<const ReportRank*> shown;
-  for (const ReportRank& rank : report.ranks) {
-    if (rank.curve) shown.push_back(&rank);
-  }
-  std::sort(shown.begin(), shown.end(),
-            [](const ReportRank* a, const ReportRank* b) { return a->curve->order < b->curve->order; });
-  TextStyle style;
-  style.unicode = true;
-  const RankCurveText curves(report, style, kCurveColumns);
-  MarkupTable table("Memory of the ranks, on one scale",
-                    {"rank", "live over the run", "peak", "at the end", "unlike the others"});
-  const auto whole = [](const std::string& text) {
-    return absl::StrCat("<span class=\"whole\">", EscapeHtml(text), "</span>");
-  };
-  for (const ReportRank* rank : shown) {
-    table.MarkupRow({whole(RankName(*rank)), absl::StrCat("<code class=\"whole\">", curves.Of(*rank), "</code>"),
-                     whole(BytesText(rank->peak_live)), whole(BytesText(rank->end_live)),
-                     EscapeHtml(absl::StrJoin(RankReasons(report, places, {rank}), "; "))});
-  }
-  return table.Finish();
-}
-
-std::string Sites(const Report& report, const SitePlaces& places) {
-  MarkupTable table("Sites", {"site", "line", "device", "kind", "category", "verdict", "allocations", "frees",
-                              "at the peak", "live at the end"});
-  for (const ReportSite& site : report.sites) {
-    table.Row({site.id, FramePlace(places.Of(site)), DeviceText(site.device), site.kind, site.category,
-               NameOf(site.verdict), FormatCount(site.allocations), FormatCount(site.frees),
-               BytesText(site.bytes_at_peak), BytesText(site.live_bytes)});
-  }
-  return table.Finish();
-}
-
-// Tables of leaks, peaks, ranks and sites without scripts: for browsers that run none and builds without the bundle.
-std::string PlainTables(const Report& report) {
-  const SitePlaces places(report);
-  return Leaks(report, places) + Peaks(report) + Ranks(report, places) + Sites(report, places);
-}
-
 constexpr size_t kTextTop = 10;
 constexpr size_t kFewestSites = 100;
 
 std::string TextReport(const Report& report) {
   TextStyle style;
   style.unicode = true;
-  return absl::StrCat("<pre class=\"text-report\">", EscapeLines(RenderText(report, style, kTextTop)), "</pre>\n",
-                      PlainTables(report));
+  return absl::StrCat("<pre class=\"text-report\">", EscapeLines(RenderText(report, style, kTextTop)), "</pre>\n");
 }
 
 std::string Data(const Report& report, const std::vector<SourceExcerpt>& source, size_t sites) {
   Json data = ObjectWithout("sites", report);
   data["sites"] = SiteColumns(report, sites);
-  data["all_sites"] = report.sites.size();
   data["source"] = ToJson(source);
   data["words"] = PageWords(report);
   return GzipBase64(DumpJson(data));

@@ -19,7 +19,7 @@ constexpr size_t kMaxPageSites = 20000;
 
 // Renders the report as one self-contained HTML file: docs/html.md. `source` is shown with the frames to which it
 // belongs. The same report and source give the same bytes. Without scripts, or if the build has no bundle of the page,
-// the page shows the text and plain tables.
+// the page shows the text report.
 std::string RenderHtml(const Report& report, const std::vector<SourceExcerpt>& source = {},
                        size_t max_bytes = kMaxPageBytes);
 

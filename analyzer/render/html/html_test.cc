@@ -6,12 +6,14 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "analyzer/render/html/columns.h"
 #include "analyzer/render/html/markup.h"
+#include "analyzer/render/html/page_words.h"
 #include "analyzer/render/json/json.h"
 #include "analyzer/render/testing/sample_reports.h"
 #include "analyzer/render/text/text.h"
@@ -122,7 +124,6 @@ TEST(RenderHtml, HoldsTheReportAndIsTheSameEachTime) {
     Json data = DataOf(page);
     Json json = Json::parse(RenderJson(report));
     data.erase("sites");
-    data.erase("all_sites");
     data.erase("source");
     const Json words = data["words"];
     EXPECT_EQ(words["devices"].size(), report.devices.size());
@@ -203,21 +204,44 @@ TEST(RenderHtml, SaysEachReasonWhyTheAnswerIsNotSure) {
   EXPECT_EQ(reasons[1]["id"], "lost_frees");
 }
 
-TEST(RenderHtml, HasTheRanksAsATableWhereNoScriptsRun) {
+TEST(RenderHtml, ShowsTheTextWhereNoScriptsRun) {
   const std::string page = RenderHtml(RanksSample());
-  const std::string table = Between(page, "<h2>Memory of the ranks, on one scale</h2>", "</table>");
-  // The one that differs first, and what it is that differs.
-  EXPECT_TRUE(absl::StrContains(Between(table, "<tbody>", "</tr>"), ">rank 2<")) << table;
-  EXPECT_TRUE(absl::StrContains(Between(table, "<tbody>", "</tr>"), "leaks 4.00 MiB per step at train.py:42"));
-  const auto curve_of = [&](const std::string& rank) {
-    return Between(table, absl::StrCat(">", rank, "</span></td><td><code class=\"whole\">"), "</code>");
-  };
-  EXPECT_EQ(Count(curve_of("rank 2"), "█"), 1u + Count(curve_of("rank 2"), "██")) << curve_of("rank 2");
-  // On one scale: the others end lower, and one of them half-way.
-  EXPECT_EQ(Count(curve_of("rank 0"), "█"), 0u) << curve_of("rank 0");
-  EXPECT_EQ(curve_of("rank 0").size(), 32 * std::string("█").size());
-  EXPECT_EQ(curve_of("rank 3").size(), 16 * std::string("█").size());
-  EXPECT_EQ(Count(RenderHtml(LeakSample()), "Memory of the ranks, on one scale</h2>"), 0u);
+  const std::string text = Between(page, "<pre class=\"text-report\">", "</pre>");
+  EXPECT_TRUE(absl::StrContains(text, "train.py:42")) << text;
+  EXPECT_TRUE(absl::StrContains(text, "rank 2")) << text;
+}
+
+TEST(PeakUses, SetsTheLeakApartFromItsCategory) {
+  for (const auto& sample : kSamples) {
+    const Report report = sample();
+    for (const ReportDevice& device : report.devices) {
+      uint64_t of_categories = 0, of_uses = 0, of_leaks = 0;
+      for (const ReportPeakCategory& one : device.peak_set.categories) of_categories += one.bytes;
+      for (const PeakUse& use : PeakUses(report, SitePlaces(report), device)) {
+        of_uses += use.bytes;
+        EXPECT_EQ(use.category.empty(), absl::StartsWith(use.label, "leak ")) << use.label;
+        if (use.category.empty()) {
+          of_leaks += use.bytes;
+        } else {
+          EXPECT_LE(use.bytes, of_categories - of_leaks);
+        }
+      }
+      EXPECT_EQ(of_uses, of_categories);
+    }
+  }
+  Report report = LeakSample();
+  report.sites[0].category = "unknown";
+  report.sites[0].bytes_at_peak = 3 << 20;
+  ReportPeakCategory all;
+  all.name = "unknown";
+  all.bytes = 5 << 20;
+  report.devices[0].peak_set.categories = {all};
+  const std::vector<PeakUse> uses = PeakUses(report, SitePlaces(report), report.devices[0]);
+  ASSERT_EQ(uses.size(), 2u);
+  EXPECT_EQ(uses[0].label, "leak attention.cu:87");
+  EXPECT_EQ(uses[0].bytes, 3u << 20);
+  EXPECT_EQ(uses[1].category, "unknown");
+  EXPECT_EQ(uses[1].bytes, 2u << 20);
 }
 
 TEST(RenderHtml, ListsAsManySitesAsFit) {
@@ -227,7 +251,6 @@ TEST(RenderHtml, ListsAsManySitesAsFit) {
   EXPECT_LT(page.size(), whole);
   const Json data = DataOf(page);
   EXPECT_EQ(data["sites"]["count"], report.sites.size() / 2);
-  EXPECT_EQ(data["all_sites"], report.sites.size());
   EXPECT_GE(DataOf(RenderHtml(report, {}, 1))["sites"]["count"], 50u);
 }
 

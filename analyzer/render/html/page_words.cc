@@ -2,12 +2,14 @@
 #include "analyzer/render/html/page_words.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/model/answer.h"
 #include "analyzer/model/frame_text.h"
 #include "analyzer/model/oom_lines.h"
 #include "analyzer/model/site_places.h"
@@ -22,7 +24,7 @@
 namespace vramtrack {
 namespace {
 
-constexpr size_t kMostFurther = 100, kMostPins = 50, kMostOnCard = 50;
+constexpr size_t kMostFurther = 100, kMostOnCard = 50;
 
 // One element for each of `values`.
 template <class Values, class Make>
@@ -36,18 +38,25 @@ std::string LedgerText(const std::optional<ReportGrowthLedger>& ledger, bool byt
   return ledger ? absl::StrCat(GrewBy(*ledger, bytes), ": ", FromTo(*ledger, bytes)) : "";
 }
 
-Json DeviceJson(const Report& report, const ReportDevice& device) {
+// "leak train.py:43": where room is short, the last part of the path is enough.
+std::string LeakLabel(const SitePlaces& places, const ReportSite& site) {
+  const ReportFrame* frame = places.Of(site);
+  const std::string place = frame == nullptr ? FramePlace(frame) : FrameLocation(*frame);
+  return absl::StrCat("leak ", place.substr(place.rfind('/') + 1));
+}
+
+Json UseJson(const PeakUse& use) { return {{"label", use.label}, {"category", use.category}, {"bytes", use.bytes}}; }
+
+Json DeviceJson(const Report& report, const SitePlaces& places, const ReportDevice& device) {
   WordRows memory = MemoryRows(report, device);
   for (auto& row : UntracedRows(device)) memory.push_back(std::move(row));
-  std::vector<ReportPin> pins = device.fragmentation.pins;
-  pins.resize(std::min(pins.size(), kMostPins));
   return {{"title", DeviceTitle(device)},
+          {"uses", ListOf(PeakUses(report, places, device), UseJson)},
           {"memory", std::move(memory)},
           {"fragmentation", FragmentationRows(device)},
           {"growth", device.growth ? RateWithInterval(*device.growth) : "too few steps"},
           {"grew", device.growth ? LedgerText(device.growth->ledger, /*bytes=*/true) : ""},
-          {"full", device.growth ? FullInSteps(*device.growth) : ""},
-          {"pins", ListOf(pins, [](const ReportPin& pin) { return StackPlace(pin.stack); })}};
+          {"full", device.growth ? FullInSteps(*device.growth) : ""}};
 }
 
 Json PeakLine(const ReportPeakLine& line) {
@@ -79,6 +88,32 @@ Json OomJson(const Report& report, const ReportOom& oom, const OomLines& lines) 
 
 }  // namespace
 
+std::vector<PeakUse> PeakUses(const Report& report, const SitePlaces& places, const ReportDevice& device) {
+  std::map<std::string, uint64_t> left;  // of each category without the leaks
+  for (const ReportPeakCategory& one : device.peak_set.categories) left[one.name] = one.bytes;
+  std::vector<PeakUse> uses;
+  std::map<std::string, size_t> use_of_leak;  // by the id of the site that leads it
+  for (const ReportSite& site : report.sites) {
+    if (!IsLeak(site) || site.device != device.index) continue;
+    const uint64_t bytes = std::min(site.bytes_at_peak, left[site.category]);
+    left[site.category] -= bytes;
+    const auto [leak, is_new] = use_of_leak.try_emplace(site.part_of.empty() ? site.id : site.part_of, uses.size());
+    if (is_new) {
+      const ReportSite* leader = site.part_of.empty() ? &site : FindSite(report, leak->first);
+      uses.push_back({LeakLabel(places, leader == nullptr ? site : *leader), "", 0});
+    }
+    uses[leak->second].bytes += bytes;
+  }
+  for (const ReportPeakCategory& one : device.peak_set.categories) {
+    uses.push_back({CategoryText(one.name), one.name, left[one.name]});
+  }
+  std::stable_sort(uses.begin(), uses.end(), [](const PeakUse& a, const PeakUse& b) {
+    return std::make_pair(a.category.empty(), a.bytes) > std::make_pair(b.category.empty(), b.bytes);
+  });
+  uses.erase(std::remove_if(uses.begin(), uses.end(), [](const PeakUse& use) { return use.bytes == 0; }), uses.end());
+  return uses;
+}
+
 Json VerdictTones() {
   Json tones;
   for (size_t i = 0; i < std::size(EnumNames<Verdict>::kNames); ++i) {
@@ -100,7 +135,8 @@ Json PageWords(const Report& report) {
     return {{"site", one.site->id}, {"what", one.what}};
   });
   words["more"] = more;
-  words["devices"] = ListOf(report.devices, [&](const ReportDevice& device) { return DeviceJson(report, device); });
+  words["devices"] =
+      ListOf(report.devices, [&](const ReportDevice& device) { return DeviceJson(report, places, device); });
   words["pinned_grew"] = LedgerText(report.pinned_growth, /*bytes=*/true);
   words["handles_grew"] = LedgerText(report.handle_growth, /*bytes=*/false);
   words["peak"] = ListOf(report.peak_lines, [](const ReportPeakLines& peak) { return ListOf(peak.lines, PeakLine); });

@@ -4,10 +4,26 @@
 #ifndef ANALYZER_RENDER_HTML_PAGE_WORDS_H_
 #define ANALYZER_RENDER_HTML_PAGE_WORDS_H_
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "analyzer/model/report.h"
+#include "analyzer/model/site_places.h"
 #include "analyzer/render/json/json_fields.h"
 
 namespace vramtrack {
+
+// What a part of the memory at a device's peak is for: a leak, or what is left of a category without the leaks.
+struct PeakUse {
+  std::string label;     // "leak train.py:43", "optimizer state"
+  std::string category;  // empty for a leak
+  uint64_t bytes = 0;
+};
+
+// Returns the uses at the peak of `device`: leaks first, then categories. The same report gives the same uses, whatever
+// it is compared with. `places` are those of `report`.
+std::vector<PeakUse> PeakUses(const Report& report, const SitePlaces& places, const ReportDevice& device);
 
 // Returns {name of a verdict: "bad", "good" or "unsure"}.
 Json VerdictTones();
@@ -17,7 +33,7 @@ Json VerdictTones();
 //   tones     VerdictTones
 //   steps     how many there are, and where they come from
 //   further   [{site, what}]: what is worth a look besides leaks; `more`: how many are not listed
-//   devices   [{title, memory: rows, fragmentation: rows, growth, grew, full, pins: [place]}]
+//   devices   [{title, uses: PeakUses, memory: rows, fragmentation: rows, growth, grew, full}]
 //   pinned_grew, handles_grew   as `grew` of a device: how its ledger grew; empty without one
 //   peak      for each device of peak_lines the lines, as {location, function}
 //   oom       [{request, answer, notes, stack, holders, grown, held, setting, advice}]; `held` in bytes, of lines

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shares of a whole, as one bar and as its table.
 
-import {say} from './bar.js';
 import {colored, h, swatch} from './dom.js';
 import * as format from './format.js';
 
@@ -18,7 +17,7 @@ export function shareBar(parts, whole, label) {
       'div',
       {class: 'share-bar', role: 'img', 'aria-label': `${label}: ${shown.map(tell).join('; ')}`},
       shown.map((part) => {
-        const piece = colored(h('span', {class: `share swatch-${part.color}${faint(part)}`, onmousemove: () => say(tell(part))}), part.color);
+        const piece = colored(h('span', {class: `share swatch-${part.color}${faint(part)}`, title: tell(part)}), part.color);
         piece.style.flexGrow = String(part.bytes / whole);
         return piece;
       }),

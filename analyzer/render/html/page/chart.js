@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Curves over steps or seconds, drawn by uPlot. A box at the pointer shows the values there, and so does the bar below.
+// Curves over steps or seconds, drawn by uPlot. A box at the pointer shows the values there.
 
 import uPlot from 'uplot';
 import * as format from './format.js';
-import {say} from './bar.js';
 import {color, h, swatch} from './dom.js';
-import {hideTip, showTip} from './tip.js';
+import {hideTip, say, showTip} from './tip.js';
 import {Zoom} from './zoom.js';
 
 const POWERS_OF_TWO = Array.from({length: 62}, (_, i) => 2 ** i);
@@ -269,32 +268,12 @@ export function tableTwin(unit, x, series, label = 'as a table') {
   );
 }
 
-// Which colour is what; a click hides or shows a series.
+// Which colour is what, leaks first; a click hides or shows a series.
 export function legend(chart, series) {
-  return h(
-    'ul',
-    {class: 'legend'},
-    series.map((one, i) =>
-      one.unlisted
-        ? null
-        : h(
-            'li',
-            null,
-            h(
-              'button',
-              {
-                type: 'button',
-                'aria-pressed': String(!one.hidden),
-                onclick: (event) => {
-                  const show = !chart.series[i + 1].show;
-                  chart.setSeries(i + 1, {show});
-                  event.currentTarget.setAttribute('aria-pressed', String(show));
-                },
-              },
-              swatch(one.color),
-              one.label,
-            ),
-          ),
-    ),
-  );
+  const items = series.map((one, i) => {
+    const button = h('button', {type: 'button', 'aria-pressed': String(!one.hidden), onclick: () => chart.setSeries(i + 1, {show: !chart.series[i + 1].show})}, swatch(one.color), one.label);
+    (chart.hooks.setSeries ??= []).push((u, changed) => changed === i + 1 && button.setAttribute('aria-pressed', String(u.series[changed].show)));
+    return {order: one.leak ? -1 - i : 0, item: h('li', null, button)};
+  });
+  return h('ul', {class: 'legend'}, items.sort((a, b) => a.order - b.order).map(({item}) => item));
 }

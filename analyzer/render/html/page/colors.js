@@ -7,6 +7,10 @@ const AS = {saved_for_backward: 'activations', buffers: 'temporary', named: 'com
 // What has no colour of its own: little, or nothing is known of it.
 const REST = ['unknown', 'graph_pool'];
 const LINE_COLORS = Array.from({length: 12}, (_, i) => `c${i}`);
+// Nothing but leaks is red.
+const LEAK_COLORS = ['alarm', 'leak-1', 'leak-2'];
+
+export const leakColor = (i) => LEAK_COLORS[Math.min(i, LEAK_COLORS.length - 1)];
 
 export function categoryColor(name) {
   const at = CATEGORIES.indexOf(AS[name] ?? name);
@@ -17,11 +21,9 @@ export function categoryColor(name) {
   return LINE_COLORS[sum % LINE_COLORS.length];
 }
 
-// One colour for each line; the first leaks have reddish ones of their own.
-const LEAK_COLORS = ['alarm', 'c5', 'c11'];
+// One colour for each line.
 export function lineColors(lines) {
-  const others = LINE_COLORS.filter((name) => !LEAK_COLORS.includes(name));
   let leaks = 0;
   let rest = 0;
-  return lines.map(({leak}) => (leak && leaks < LEAK_COLORS.length ? LEAK_COLORS[leaks++] : others[rest++ % others.length]));
+  return lines.map(({leak}) => (leak ? leakColor(leaks++) : LINE_COLORS[rest++ % LINE_COLORS.length]));
 }

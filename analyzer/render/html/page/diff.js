@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pictures of a comparison: what the calls of both runs hold at their peaks, and the timelines on one scale.
 
-import {barElement} from './bar.js';
 import {Report} from './data.js';
 import {fill, h} from './dom.js';
 import {flameFigure} from './flame.js';
 import {samplesOfPeak} from './flame_tree.js';
 import * as format from './format.js';
 import {timelinesOnOneScale} from './timelines.js';
+import {spoken} from './tip.js';
 
 const SMALLEST = 1 << 20;  // bytes; a picture of less would look like much
 
@@ -57,5 +57,5 @@ export function showDiff(data, page) {
     const place = page.querySelector('#timelines') ?? page;
     place.append(h('h2', null, 'Memory of the two runs, on one scale'), h('p', {class: 'note'}, 'Bands: what is live at the highest moment of each point. Drag to zoom in both; double-click to see all.'), ...parts.flat());
   }
-  page.append(barElement());
+  page.append(spoken);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flame graph: which calls hold the memory at any moment of the run, or what grew between two moments.
+// The flame graph: which calls hold the memory at any moment of the run, or what grew between two moments; below it the peak, line
+// by line.
 
 import {makeChart} from './chart.js';
 import {patternOf} from './data.js';
@@ -7,6 +8,7 @@ import {fill, h} from './dom.js';
 import {matchesOf, samplesOfPeak, samplesOfSites, treeOf} from './flame_tree.js';
 import * as format from './format.js';
 import {Icicle, icicleLegend} from './icicle.js';
+import {peakSection} from './peak.js';
 import {choice, deviceChoice, deviceKey} from './pieces.js';
 import * as state from './state.js';
 import {binAt, binWidth} from './timeline_series.js';
@@ -32,9 +34,8 @@ function commonCall(nodes, whole) {
 }
 
 // A figure with the tree of some samples: {element, show(zoom)}. `zoom` is the id of a node, or 'all'; without it the figure
-// begins at the innermost call that nearly all of it goes through. `words`: as in icicle.js. `found(text)` gets what the search
-// finds.
-export function flameFigure({samples, whole, label, words, inverted, fold, joined, zoom, query, onZoom, onOpen, note, found}) {
+// begins at the innermost call that nearly all of it goes through. `found(text)` gets what the search finds.
+export function flameFigure({samples, whole, label, inverted, fold, joined, zoom, query, onZoom, onOpen, note, found}) {
   const nodes = treeOf(samples, {inverted, fold, joined});
   if (!nodes.length) return {element: h('p', {class: 'note'}, 'Nothing to draw.'), show: () => {}};
   if (joined) whole = nodes.reduce((sum, node) => sum + (node.parent < 0 ? node.wide : 0), 0);
@@ -51,7 +52,6 @@ export function flameFigure({samples, whole, label, words, inverted, fold, joine
     nodes,
     whole,
     label,
-    words,
     zoomed: nodeOf(zoom),
     joined,
     onZoom: (node) => (showWay(node), onZoom?.(node < 0 ? 'all' : nodes[node].id)),
@@ -67,7 +67,7 @@ export function flameFigure({samples, whole, label, words, inverted, fold, joine
     icicle.draw();
     showWay(node);
   };
-  return {element: h('figure', {class: 'flame'}, h('figcaption', null, note), icicleLegend({joined, query, words}), way, icicle.canvas), show};
+  return {element: h('figure', {class: 'flame'}, h('figcaption', null, note), icicleLegend({joined, query}), way, icicle.canvas), show};
 }
 
 // What is live at a bin of a timeline, and how much of it the samples hold. The report has all sites of the peak; of other
@@ -101,10 +101,12 @@ const momentName = (timeline, bin) => {
 };
 
 export function flameView(report, shown) {
-  if (!report.timeline.length || !report.peak_stacks.length) return h('p', {class: 'note'}, 'No stacks were recorded.');
+  flameView.update = () => {};
+  if (!report.timeline.length || !report.peak_stacks.length) return report.peak_lines.map((lines) => peakSection(report, lines));
   const timeline = report.timeline.find((one) => deviceKey(one) === shown.device) ?? report.timeline.find((one) => report.peak_stacks.some((stacks) => stacks.device === one.device)) ?? report.timeline[0];
   const bins = timeline.position.length;
   const peak = highestBin(timeline.live.high);
+  const peakLines = report.peak_lines.find((one) => one.device === timeline.device);
   const movable = timeline.at_high.other_sites.length > 0 && bins > 1;
   const growth = movable && shown.flame === 'growth';
   const binOf = (value, usual) => (value === undefined || value === '' || !Number.isFinite(Number(value)) ? usual : binAt(timeline, Number(value)));
@@ -178,5 +180,6 @@ export function flameView(report, shown) {
     made ? made.element : h('p', {class: 'note'}, 'This report has stacks of the peak only.'),
     Object.values(sliders).map((one) => one.element),
     graph,
+    peakLines ? peakSection(report, peakLines) : null,
   ];
 }

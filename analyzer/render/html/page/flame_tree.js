@@ -64,7 +64,7 @@ function folded(path) {
   return path.filter((call, i) => call.own || i === 0 || path[i - 1].own);
 }
 
-// Nodes [{parent, name, location, file, own, tone, bytes, base, wide, sites, site, leak, id}], parents first. `inverted`: the functions
+// Nodes [{parent, name, location, file, own, bytes, base, wide, sites, site, leaked, leak, id}], parents first. `inverted`: the functions
 // that allocate are outermost. `id` names a node for as long as its calls have the same names. Samples of two runs have
 // `base`, what they held before, and are joined by function and file: lines move.
 export function treeOf(samples, {inverted = false, fold = false, joined = false} = {}) {
@@ -81,7 +81,7 @@ export function treeOf(samples, {inverted = false, fold = false, joined = false}
       if (at === undefined) {
         at = nodes.length;
         found.set(id, at);
-        nodes.push({parent, name: call.name, location: call.location, file: call.file, own: call.own, tone: call.tone, bytes: 0, base: 0, leaked: 0, sites: 0, site: sample.site, most: 0, id: hash(id).toString(36)});
+        nodes.push({parent, name: call.name, location: call.location, file: call.file, own: call.own, bytes: 0, base: 0, leaked: 0, sites: 0, site: sample.site, most: 0, id: hash(id).toString(36)});
       }
       const node = nodes[at];
       if (node.location !== call.location) node.location = call.file ? call.location.replace(/:\d+$/, '') : node.location;  // several lines

@@ -18,23 +18,12 @@ function unitOf(count) {
   return unit;
 }
 
-function inUnit(count, unit) {
-  const value = count / 1024 ** unit;
-  const size = Math.abs(value);
-  return fixed(value, size >= 99.95 || (unit === 0 && Number.isInteger(value)) ? 0 : size >= 9.995 ? 1 : 2);
-}
-
-export function byteRange(low, high) {
-  if (!Number.isFinite(low) || !Number.isFinite(high) || low === null || high === null) return `${bytes(low)} to ${bytes(high)}`;
-  const unit = unitOf(high);
-  if (low !== 0 && unitOf(low) !== unit) return `${bytes(low)} to ${bytes(high)}`;
-  return `${inUnit(low, unit)} to ${inUnit(high, unit)} ${UNITS[unit]}`;
-}
-
 export function bytes(count) {
   if (!Number.isFinite(count)) return 'unknown';
   const unit = unitOf(count);
-  return `${inUnit(count, unit)} ${UNITS[unit]}`;
+  const value = count / 1024 ** unit;
+  const size = Math.abs(value);
+  return `${fixed(value, size >= 99.95 || (unit === 0 && Number.isInteger(value)) ? 0 : size >= 9.995 ? 1 : 2)} ${UNITS[unit]}`;
 }
 
 export function count(number) {

@@ -35,24 +35,21 @@ function whyCell(line) {
   return [line.why, line.why && odds ? '; ' : '', odds, line.holder ? [h('br'), `kept by ${line.holder}`] : null];
 }
 
-function ledgerTable(report, {caption, ledger, amount}, most) {
-  const shown = ledger.lines.slice(0, most);
-  const rows = shown.map((line) => [lineCell(report, line), amount(line.bytes), amount(line.bytes_per_step), whyCell(line)]);
-  const others = ledger.lines.length - shown.length + ledger.other_lines;
-  const rest = ledger.bytes - shown.reduce((sum, line) => sum + line.bytes, 0);
-  if (others > 0) rows.push([format.plural(others, 'other line', 'other lines'), amount(rest), '', '']);
+function ledgerTable(report, {caption, ledger, amount}) {
+  const rows = ledger.lines.map((line) => [lineCell(report, line), amount(line.bytes), amount(line.bytes_per_step), whyCell(line)]);
+  const rest = ledger.bytes - ledger.lines.reduce((sum, line) => sum + line.bytes, 0);
+  if (ledger.other_lines > 0) rows.push([format.plural(ledger.other_lines, 'other line', 'other lines'), amount(rest), '', '']);
   return table(caption, [{label: 'line', class: 'place'}, {label: 'grew by', number: true}, {label: 'per step', number: true}, {label: 'why'}], rows);
 }
 
-// `most`: how many lines of each are shown; `more`: a link to the others.
-export function whoGrew(report, most, more = null) {
+export function whoGrew(report) {
   const ledgers = ledgersOf(report);
   if (!ledgers.length) return null;
   return h(
     'section',
     {class: 'growth'},
-    h('h2', null, 'Who grew', ' ', more),
-    ledgers.slice(0, MOST_LEDGERS).map((one) => ledgerTable(report, one, most)),
+    h('h2', null, 'Who grew'),
+    ledgers.slice(0, MOST_LEDGERS).map((one) => ledgerTable(report, one)),
     ledgers.length > MOST_LEDGERS ? h('p', {class: 'note'}, `and ${format.count(ledgers.length - MOST_LEDGERS)} more`) : null,
   );
 }

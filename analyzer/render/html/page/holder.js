@@ -7,6 +7,9 @@ import * as format from './format.js';
 import {figures} from './pieces.js';
 import {isLeakVerdict} from './verdicts.js';
 
+// `__main__` is where every script is: it says nothing.
+export const variableText = (path) => path.replace(/^__main__\./, '');
+
 // When a walk was made: "step 48 (3.1 s)".
 export const walkTime = (step, seconds) => (step === null ? format.seconds(seconds) : `step ${format.count(step)} (${format.seconds(seconds)})`);
 

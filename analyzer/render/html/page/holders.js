@@ -1,49 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds the memory of a device: what walks through Python's objects found, by category, module, graph node and shape.
+// Which Python variables hold the memory, as walks through Python's objects saw it: by variable, then by category, module, graph
+// node and shape.
 
 import {cellBar, numbers, shareBar, table} from './bars.js';
 import {categoryColor} from './colors.js';
 import {h} from './dom.js';
 import * as format from './format.js';
-import {walkTime} from './holder.js';
-import {moduleFigure} from './modules.js';
-import {deviceChoice} from './pieces.js';
+import {variableText, walkTime} from './holder.js';
+import {badge, deviceChoice} from './pieces.js';
+import {isLeakVerdict} from './verdicts.js';
 
+const MOST_VARIABLES = 12;
 const MOST_WALKS = 200;
 const MOST_PARTS = 12;
+const PLACE = {class: 'place'};
 
 const MOMENTS = {growth: 'live memory kept growing', out_of_memory: 'an allocation failed', request: 'it was requested', exit: 'the interpreter ended', interval: 'at an interval', unknown: 'unknown'};
 
 // There is something to say of a job that runs Python.
 export const hasHolders = (report) => report.walks.length > 0 || report.runsPython();
 
-// Whether a walk found what holds these bytes.
-function sourceBadge(source) {
-  return source === 'walk' ? h('span', {class: 'badge good'}, 'seen') : h('span', {class: 'badge unsure'}, 'inferred');
+// The first rows of a table; the others are folded.
+function shortTable(caption, columns, rows, most) {
+  const more = rows.slice(most);
+  return [table(caption, columns, rows.slice(0, most)), more.length ? h('details', {class: 'twin'}, h('summary', null, `${format.count(more.length)} more`), table(null, columns, more)) : null];
 }
 
-function categories(held) {
+// {container, type, file, bytes, count, ...} for each variable, what leaks first, then what holds most.
+function variablesOf(report, device) {
+  const variables = new Map();
+  const {holder: holderOf, verdict: verdictOf, device: deviceOf, rate: rateOf, words: wordsOf} = report.siteField;
+  for (let row = 0; row < report.siteCount; ++row) {
+    const holder = holderOf?.(row);
+    if (!holder?.path || deviceOf(row) !== device) continue;
+    const known = variables.get(holder.container);
+    const leak = isLeakVerdict(verdictOf(row));
+    if (!known) variables.set(holder.container, {...holder, leak, rate: leak || verdictOf(row) === 'insufficient_evidence' ? (wordsOf(row)?.rate ?? rateOf(row)) : null});
+    else known.bytes += holder.bytes;
+    const one = variables.get(holder.container);
+    one.leak ||= leak;
+    one.hint ??= holder.hint;
+  }
+  return [...variables.values()].sort((a, b) => b.leak - a.leak || b.bytes - a.bytes);
+}
+
+function entriesText({count, count_before: before, step, step_before: stepBefore, seconds, seconds_before: secondsBefore}) {
+  if (count === null) return '';
+  return before === null || before === count ? format.count(count) : [format.count(count), h('small', null, `${format.count(before)} at ${stepBefore === null ? format.seconds(secondsBefore) : `step ${format.count(stepBefore)}`}`)];
+}
+
+function variablesTable(report, device) {
+  const variables = variablesOf(report, device);
+  if (!variables.length) return null;
+  const most = Math.max(...variables.map((one) => one.bytes), 1);
+  const rows = variables.map((one) => [
+    [one.leak ? [badge('leak'), ' '] : null, h('code', {class: 'location'}, variableText(one.container)), h('span', {class: 'note'}, [one.type, one.file?.split('/').pop()].filter(Boolean).join(', '))],
+    [format.bytes(one.bytes), cellBar(one.bytes / most, one.leak ? 'alarm' : 'live')],
+    entriesText(one),
+    one.rate ?? '',
+    one.hint ?? '',
+  ]);
+  return shortTable('By variable', [{label: 'variable', ...PLACE}, {label: 'bytes', number: true}, {label: 'entries', number: true}, {label: 'grows'}, {label: 'fix'}], rows, MOST_VARIABLES);
+}
+
+function categoriesBar(held) {
   const whole = held.categories.reduce((sum, one) => sum + one.bytes, 0);
-  const rows = held.categories.map((one) => [format.words(one.name), sourceBadge(one.source), [format.bytes(one.bytes), cellBar(one.bytes / whole)], format.percent(one.bytes / whole), format.count(one.objects)]);
+  const isSeen = (one) => one.source === 'walk';
   return [
-    h('h2', null, 'What it is for'),
-    shareBar(held.categories.map((one) => ({label: `${format.words(one.name)}${one.source === 'walk' ? '' : ' (inferred)'}`, bytes: one.bytes, color: categoryColor(one.name), faint: one.source !== 'walk'})), whole, 'categories at the walk'),
-    table('By category', [{label: 'category', class: 'place'}, {label: 'source'}, ...numbers(['bytes', 'share', 'blocks'])], rows),
-    h('p', {class: 'note'}, held.categories.some((one) => one.source !== 'walk') ? 'Seen: the walk found the objects that hold these blocks. Inferred: it did not; the category is that of their call stacks.' : 'Seen: the walk found the objects that hold these blocks.'),
+    h('h3', null, 'What it is for'),
+    shareBar(held.categories.map((one) => ({label: `${format.words(one.name)}${isSeen(one) ? '' : ' (inferred)'}`, bytes: one.bytes, color: categoryColor(one.name), faint: !isSeen(one)})), whole, 'categories at the walk'),
+    held.categories.every(isSeen) ? null : h('p', {class: 'note'}, 'Inferred: the walk did not find the objects that hold these blocks; the category is that of their call stacks.'),
   ];
 }
 
-// Blocks that a walk found, by name. All but the first rows are folded.
+// Blocks that a walk found, by name.
 function parts(caption, label, all) {
   if (!all.length) return null;
   const most = all.reduce((high, one) => Math.max(high, one.bytes), 1);
-  const columns = [{label, class: 'place'}, {label: 'bytes', number: true}, {label: 'blocks', number: true}];
-  const rows = all.map((one) => [h('code', {class: 'location'}, one.name), [format.bytes(one.bytes), cellBar(one.bytes / most)], format.count(one.objects)]);
-  const more = rows.slice(MOST_PARTS);
-  return [
-    table([caption, ' ', sourceBadge('walk')], columns, rows.slice(0, MOST_PARTS)),
-    more.length ? h('details', {class: 'twin'}, h('summary', null, `${format.count(more.length)} more`), table(null, columns, more)) : null,
-  ];
+  return shortTable(caption, [{label, ...PLACE}, ...numbers(['bytes', 'blocks'])], all.map((one) => [h('code', {class: 'location'}, one.name), [format.bytes(one.bytes), cellBar(one.bytes / most)], format.count(one.objects)]), MOST_PARTS);
 }
 
 function walksTable(report) {
@@ -52,37 +86,39 @@ function walksTable(report) {
   let number = 0;
   const rows = walks.slice(0, MOST_WALKS).map((walk, i) => {
     number = i > 0 && walks[i - 1].pid === walk.pid ? number + 1 : 1;
-    return [...(several ? [String(walk.pid)] : []), format.count(number), h('span', {class: 'whole'}, walkTime(walk.step, walk.seconds)), MOMENTS[walk.moment] ?? walk.moment, format.seconds(walk.duration_s), format.count(walk.objects), format.count(walk.blocks), walk.stopped === null ? 'yes' : `stopped early: ${walk.stopped}`];
+    return [...(several ? [String(walk.pid)] : []), format.count(number), walkTime(walk.step, walk.seconds), MOMENTS[walk.moment] ?? walk.moment, format.seconds(walk.duration_s), format.count(walk.objects), format.count(walk.blocks), walk.stopped === null ? 'yes' : `stopped early: ${walk.stopped}`];
   });
-  return [
-    h('h2', null, 'The walks'),
+  const whole = walks.reduce((sum, walk) => sum + walk.duration_s, 0);
+  return h(
+    'details',
+    {class: 'folded'},
+    h('summary', null, `${format.plural(walks.length, 'walk', 'walks')}, ${format.seconds(whole)}`),
     table('', [...(several ? numbers(['process']) : []), ...numbers(['walk']), {label: 'when'}, {label: 'why'}, ...numbers(['took', 'objects', 'blocks found']), {label: 'complete'}], rows),
     walks.length > MOST_WALKS ? h('p', {class: 'note'}, `and ${format.count(walks.length - MOST_WALKS)} more`) : null,
-  ];
+  );
 }
 
-export function holdersView(report, shown) {
-  holdersView.update = () => {};
-  if (!report.walks.length) {
-    return h('p', {class: 'note'}, 'To see which Python objects hold the memory, run the job again with ', h('code', null, 'vramtrack run --holders -- COMMAND'), '.');
-  }
+export function holdersSection(report, shown) {
+  const title = h('h2', null, 'Who holds it');
+  if (!report.walks.length) return h('section', {'data-part': 'holders'}, title, h('p', {class: 'note'}, 'To see which Python variables hold the memory, run the job again with ', h('code', null, 'vramtrack run --holders -- COMMAND'), '.'));
   const devices = report.devices.filter((one) => one.held).map((one) => ({...one, device: one.index}));
-  if (!devices.length) return [h('p', {class: 'note'}, 'The walks found no memory of a device.'), walksTable(report)];
+  if (!devices.length) return h('section', {'data-part': 'holders'}, title, h('p', {class: 'note'}, 'The walks found no memory of a device.'), walksTable(report));
   const device = devices.find((one) => String(one.index) === shown.device) ?? devices[0];
   const {held} = device;
-  const modules = device.module_memory ? moduleFigure(report, device, shown) : null;
-  holdersView.update = (now) => modules?.show(now);
-  return [
+  return h(
+    'section',
+    {'data-part': 'holders'},
+    title,
     h(
       'div',
       {class: 'controls'},
-      deviceChoice(devices, device, {module: null}),
+      deviceChoice(devices, device),
       h('span', null, `as walk ${format.count(held.walk)} saw it, at `, h('strong', null, walkTime(held.step, held.seconds))),
       held.complete ? null : h('span', {class: 'badge unsure'}, 'stopped early: there may be other holders'),
     ),
-    categories(held),
-    modules?.element ?? null,
+    variablesTable(report, device.index),
+    categoriesBar(held),
     h('div', {class: 'two'}, h('div', null, parts('By module: parameters, gradients and buffers', 'module', held.modules)), h('div', null, parts('Saved for backward, by graph node', 'node', held.saved), parts('By shape', 'shape', held.shapes))),
     walksTable(report),
-  ];
+  );
 }

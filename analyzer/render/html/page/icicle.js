@@ -1,31 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tree of calls as an icicle: callers above, callees below, as wide as the bytes that they lead to. On one canvas.
 
-import {say} from './bar.js';
 import {color, h, swatch} from './dom.js';
 import {hash} from './flame_tree.js';
 import * as format from './format.js';
-import {hideTip, showTip} from './tip.js';
+import {hideTip, say, showTip} from './tip.js';
 
 const ROW = 22;
 const NARROWEST = 0.5;  // pixels
 const MOST_ROWS = 60;
 
-// Boxes that are calls: what arrow keys walk, what is counted in a box, whether boxes name files, what their colours mean.
-const CALLS = {
-  walk: 'calls',
-  one: 'call stack',
-  several: 'call stacks',
-  files: true,
-  legend: [['files', 'code of the job, one tone a file'], ['tone-0', 'libraries'], ['leak-edge', 'all of it leaks']],
-};
+const LEGEND = [['alarm', 'leaks'], ['files', 'code of the job, one tone a file'], ['tone-0', 'libraries']];
 
 // `nodes`: those of treeOf (flame_tree.js). `zoomed`: the node that fills the width, or -1. `onZoom(node)`, `onOpen(node)`:
 // what a click on a node and one on the node that is zoomed to do. `matches(node)`: whether a search finds it; null without
-// one. `words`: what the boxes are. `joined`: the nodes have what they held in two runs, and colours say how that changed.
+// one. `joined`: the nodes have what they held in two runs, and colours say how that changed.
 export class Icicle {
-  constructor({nodes, whole, label, words = CALLS, zoomed, joined = false, onZoom, onOpen, matches}) {
-    Object.assign(this, {nodes, whole, words, zoomed, joined, onZoom, onOpen, matches});
+  constructor({nodes, whole, label, zoomed, joined = false, onZoom, onOpen, matches}) {
+    Object.assign(this, {nodes, whole, zoomed, joined, onZoom, onOpen, matches});
     this.children = nodes.map(() => []);
     this.roots = [];
     nodes.forEach((node, i) => (node.parent < 0 ? this.roots : this.children[node.parent]).push(i));
@@ -34,7 +26,7 @@ export class Icicle {
       class: 'icicle',
       role: 'img',
       tabindex: 0,
-      'aria-label': `${label}; arrow keys walk the ${words.walk}, Enter zooms in and opens, Escape goes back`,
+      'aria-label': `${label}; arrow keys walk the calls, Enter zooms in and opens, Escape goes back`,
       onmousemove: (event) => this.hover(this.at(event), event),
       onmouseleave: () => this.hover(-1),
       onclick: (event) => this.open(this.at(event)),
@@ -85,17 +77,17 @@ export class Icicle {
     for (const box of this.boxes) {
       const node = this.nodes[box.node];
       const top = box.row * ROW;
-      const tone = this.joined ? changeTone(node) : node.tone ? color(node.tone) : node.own ? tones[hash(fileOf(node)) % tones.length] : plain;
+      const tone = this.joined ? changeTone(node) : node.leak ? alarm : node.own ? tones[hash(fileOf(node)) % tones.length] : plain;
       context.fillStyle = this.matches?.(box.node) ? mark : tone;
       context.globalAlpha = box.above ? 0.6 : 1;
       context.fillRect(box.left, top, Math.max(box.width - 1, NARROWEST), ROW - 1);
-      if (node.leak) {
+      if (node.leaked > 0 && !this.joined) {  // of what only a part leaks, this part
         context.fillStyle = alarm;
-        context.fillRect(box.left, top, Math.min(4, box.width), ROW - 1);
+        context.fillRect(box.left, top + ROW - 4, Math.max(Math.max(box.width - 1, NARROWEST) * (node.leaked / node.bytes), 1), 3);
       }
       const room = Math.floor((box.width - 12) / letter);
       if (room > 3) {
-        context.fillStyle = node.own || this.joined ? text : muted;
+        context.fillStyle = this.joined ? text : node.leak && !this.matches?.(box.node) ? back : node.own ? text : muted;
         context.fillText(this.boxText(node, room), box.left + 7, top + ROW / 2);
       }
       context.globalAlpha = 1;
@@ -105,7 +97,6 @@ export class Icicle {
         context.strokeRect(box.left + 1, top + 1, Math.max(box.width - 3, 1), ROW - 3);
       }
     }
-    context.fillStyle = back;
   }
 
   at(event) {
@@ -118,7 +109,6 @@ export class Icicle {
   boxText(node, room) {
     const file = node.location.split('/').pop();
     const bytes = this.joined ? signed(node.bytes - node.base) : format.bytes(node.bytes);
-    if (!this.words.files) return fitting([`${node.name}  ${bytes}`, node.name], room);
     const texts = [`${node.name}  ${file}  ${bytes}`, `${node.name}  ${file}`, node.own && file ? file : node.name, node.name];
     return texts.find((text) => text.length <= room) ?? fitting([texts[2]], room);
   }
@@ -130,14 +120,14 @@ export class Icicle {
     const node = this.nodes[number];
     const rows = this.joined
       ? [{label: 'base', value: format.bytes(node.base)}, {label: 'new', value: format.bytes(node.bytes)}, {label: 'difference', value: signed(node.bytes - node.base), strong: true}]
-      : [{label: 'bytes', value: format.bytes(node.bytes), strong: true}, {label: 'share', value: format.percent(node.bytes / this.whole)}, {label: this.words.several, value: format.count(node.sites)}];
-    showTip(event.clientX, event.clientY, node.name, rows, [node.location, node.leak ? 'All of it leaks.' : ''].filter(Boolean));
+      : [{label: 'bytes', value: format.bytes(node.bytes), strong: true}, {label: 'share', value: format.percent(node.bytes / this.whole)}, {label: 'call stacks', value: format.count(node.sites)}];
+    showTip(event.clientX, event.clientY, node.name, rows, [node.location, node.leak ? 'All of it leaks.' : node.leaked > 0 ? `${format.bytes(node.leaked)} of it leaks.` : ''].filter(Boolean));
   }
 
   tell(number) {
     const node = this.nodes[number];
-    const change = this.joined ? `${format.bytes(node.base)} before, ${format.bytes(node.bytes)} now` : `${format.bytes(node.bytes)}, ${format.percent(node.bytes / this.whole)} of it, ${format.plural(node.sites, this.words.one, this.words.several)}`;
-    say(`${change}: ${this.words.files ? `${node.name}  ` : ''}${node.location}`);
+    const change = this.joined ? `${format.bytes(node.base)} before, ${format.bytes(node.bytes)} now` : `${format.bytes(node.bytes)}, ${format.percent(node.bytes / this.whole)} of it, ${format.plural(node.sites, 'call stack', 'call stacks')}`;
+    say(`${change}: ${node.name}  ${node.location}`);
   }
 
   open(number) {
@@ -207,7 +197,7 @@ function mix(from, to, share) {
 }
 
 // What the colours of the boxes mean.
-export function icicleLegend({joined, query, words = CALLS}) {
-  const entries = joined ? [['more', 'more than before'], ['less', 'less than before'], ['tone-0', 'the same']] : words.legend;
+export function icicleLegend({joined, query}) {
+  const entries = joined ? [['more', 'more than before'], ['less', 'less than before'], ['tone-0', 'the same']] : LEGEND;
   return h('ul', {class: 'legend flame-legend'}, [...entries, ...(query ? [['mark', 'found by the search']] : [])].map(([name, text]) => h('li', null, swatch(name), text)));
 }

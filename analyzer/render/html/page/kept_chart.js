@@ -28,21 +28,30 @@ function drawFit(u, fit) {
   ctx.restore();
 }
 
-export function growthChart({kept, level, onset_step: onset}) {
-  if (!kept) return h('p', {class: 'note'}, 'Nothing that its steps allocated is left.');
+// What a site holds at the highest moment of each step, where the report follows it over time: {step, bytes}. Of one whose objects
+// are replaced by larger ones, nothing is kept until the last step.
+export function curveOf(report, site) {
+  const {kept} = site;
+  if (site.words !== null) return kept && {step: kept.step, bytes: kept.bytes, what: 'Allocated up to each step and never freed'};
+  const timeline = report.timeline.find((one) => one.device === site.device && one.unit === 'steps');
+  const followed = timeline?.at_high.sites.find((one) => one.site === site.id);
+  if (followed) return {step: timeline.position, bytes: followed.bytes, what: 'Live at the peak of each step'};
+  return kept && {step: kept.step, bytes: kept.bytes, what: 'Allocated up to each step and never freed'};
+}
+
+export function growthChart(report, site) {
+  const {kept, level, onset_step: onset} = site;
+  const curve = curveOf(report, site);
+  if (!curve) return h('p', {class: 'note'}, 'Nothing that its steps allocated is left.');
   const handles = level === 'handle';
-  const series = [{label: handles ? 'objects kept' : 'bytes kept', values: handles ? kept.objects : kept.bytes, color: 'live', width: 2, fill: 0.15, stepped: true}];
+  const series = [{label: handles ? 'objects kept' : 'bytes', values: handles ? kept.objects : curve.bytes, color: site.words ? 'alarm' : 'live', width: 2, fill: 0.15, stepped: true}];
   const marks = [];
   if (onset !== null) marks.push({at: onset, label: 'the first step that leaked', letter: 'onset', color: 'alarm'});
-  if (kept.first_tested_step !== null) {
+  if (kept && kept.first_tested_step !== null) {
     marks.push({at: kept.first_tested_step, label: 'tested from here', letter: 'tested', color: 'muted'}, {at: kept.last_tested_step, label: 'tested up to here', color: 'muted'});
   }
-  const made = makeChart({label: 'What was allocated up to each step and is live after the last one', x: kept.step, series, marks, height: 220, draw: handles ? null : (u) => drawFit(u, kept.fit)});
-  return h(
-    'figure',
-    null,
-    h('figcaption', null, 'Allocated up to each step and never freed', handles || kept.fit.length < 2 ? '' : '; dashed: the rate, with its 95 % interval'),
-    made.element,
-    tableTwin('steps', kept.step, series),
-  );
+  const fit = handles || !kept ? [] : kept.fit;
+  const x = handles ? kept.step : curve.step;
+  const made = makeChart({label: curve.what, x, series, marks, height: 220, draw: (u) => drawFit(u, fit)});
+  return h('figure', null, h('figcaption', null, curve.what, fit.length < 2 ? '' : '; dashed: the rate, with its 95 % interval'), made.element, tableTwin('steps', x, series));
 }

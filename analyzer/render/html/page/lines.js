@@ -36,7 +36,8 @@ export function byLine(report, samples) {
 }
 
 // The last part of the path is enough where room is short.
-export function shortLineText({place}) {
+export function shortLineText({place, leak}) {
   const file = place.location.split('/').pop();
+  if (leak) return `leak ${file}`;
   return place.function ? `${file}  ${place.function}` : file;
 }

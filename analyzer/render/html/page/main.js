@@ -1,61 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
-import {barElement, say} from './bar.js';
 import {destroyCharts, fitCharts, redrawCharts} from './chart.js';
 import {Report, unpack} from './data.js';
-import {siteDetail} from './detail.js';
 import {showDiff} from './diff.js';
 import {fill, h} from './dom.js';
+import {siteDetail} from './finding.js';
 import {flameView, redrawIcicles} from './flame.js';
-import {fragmentationView} from './fragmentation.js';
-import {hasHolders, holdersView} from './holders.js';
-import {leaksView} from './leaks.js';
+import {hasFindings, leaksView} from './leaks.js';
 import {remember} from './kept.js';
 import {follow} from './live.js';
-import {peakView} from './peak.js';
+import {memoryView} from './memory.js';
 import {ranksView} from './ranks.js';
 import {showFound} from './search.js';
-import {sitesView} from './sites.js';
 import * as state from './state.js';
 import {summaryView} from './summary.js';
 import {setTheme, theme, toggleTheme, useStoredTheme} from './theme.js';
 import {timelineView} from './timeline.js';
-import {traceView} from './trace.js';
+import {spoken} from './tip.js';
 
 // Each view makes its elements from the report and what the address says: again when one of its keys has changed. For all
-// other changes it may have `make.update`. `wanted`: in which reports it is.
+// other changes it may have `make.update`. A view that would be empty is not there.
 const ALL_VIEWS = [
   {name: 'summary', label: 'Summary', make: summaryView, keys: []},
-  {name: 'leaks', label: 'Leaks', make: leaksView, keys: []},
-  {name: 'timeline', label: 'Timeline', make: timelineView, keys: ['device', 'by']},
-  {name: 'flame', label: 'Flame graph', make: flameView, keys: ['device', 'flame', 'order', 'libraries', 'q']},
-  {name: 'peak', label: 'Peak', make: peakView, keys: ['device']},
-  {name: 'holders', label: 'Holders', make: holdersView, keys: ['device', 'q'], wanted: hasHolders},
-  {name: 'fragmentation', label: 'Fragmentation', make: fragmentationView, keys: []},
-  {name: 'ranks', label: 'Devices', make: ranksView, keys: []},
-  {name: 'sites', label: 'Sites', make: sitesView, keys: ['q', 'verdict', 'category', 'sitedevice', 'kind', 'sort', 'dir']},
-  {name: 'trace', label: 'Trace', make: traceView, keys: []},
+  {name: 'leaks', label: 'Leaks', make: leaksView, keys: [], wanted: hasFindings},
+  {name: 'timeline', label: 'Timeline', make: timelineView, keys: ['device', 'by'], wanted: (report) => report.timeline.length > 0},
+  {name: 'flame', label: 'Flame graph', make: flameView, keys: ['device', 'flame', 'order', 'libraries', 'q'], wanted: (report) => report.peak_lines.length > 0},
+  {name: 'memory', label: 'Memory', make: memoryView, keys: ['device']},
+  {name: 'ranks', label: 'Ranks', make: ranksView, keys: [], wanted: (report) => report.ranks.length > 0},
 ];
 
-// The digits as a keyboard has them in a row: 1 to 9, then 0.
-const keyOf = (i) => (i < 10 ? String((i + 1) % 10) : '');
+const KEYS = [
+  ['1 to 6', 'open a view'],
+  ['/', 'search'],
+  ['arrows', 'move within a picture or a table'],
+  ['Enter', 'open'],
+  ['Escape', 'close, go back'],
+  ['+ and -', 'zoom a picture'],
+  ['Shift and arrows', 'move the part of a timeline that is shown'],
+  ['0', 'show all of a picture'],
+  ['?', 'show these keys'],
+];
 
 const MOST_PRINTED = 20;  // findings whose bodies are
 
-const viewsOf = (report) => ALL_VIEWS.filter((view) => view.wanted?.(report) ?? true);
+// Of a job that runs, something may come later.
+const viewsOf = (report) => ALL_VIEWS.filter((view) => (view.wanted?.(report) ?? true) || (document.body.dataset.live && view.name !== 'ranks'));
+const namesOf = (views) => views.map((view) => view.name).join();
 
 // Makes the page. Returns a function that shows a newer report of the same job at the same place.
 function setUp(report) {
   const page = document.getElementById('report');
   const views = viewsOf(report);
-  const tabs = views.map((view, i) =>
-    h('button', {type: 'button', role: 'tab', id: `tab-${view.name}`, 'aria-controls': `view-${view.name}`, title: `key ${keyOf(i)}`, onclick: () => state.change({view: view.name, from: null, to: null})}, view.name === 'ranks' && report.ranks.length ? 'Ranks' : view.label),
-  );
+  const openView = (name) => state.change({view: name, from: null, to: null, part: null});
+  const tabs = views.map((view, i) => h('button', {type: 'button', role: 'tab', id: `tab-${view.name}`, 'aria-controls': `view-${view.name}`, title: `key ${i + 1}`, onclick: () => openView(view.name)}, view.label));
   const panels = views.map((view) => h('section', {class: 'view', role: 'tabpanel', id: `view-${view.name}`, 'aria-labelledby': `tab-${view.name}`, hidden: true}));
   const search = h('input', {type: 'search', placeholder: 'function, file, category', 'aria-label': 'search all sites: text or a regular expression', title: 'key /'});
   const themeButton = h('button', {type: 'button', class: 'theme', 'aria-label': 'dark or light', title: 'dark or light', onclick: () => (toggleTheme(), redraw())}, '◐');
+  const keys = h('dialog', {class: 'keys', 'aria-label': 'keys', onclick: () => keys.close()}, h('dl', null, KEYS.map(([key, does]) => [h('dt', null, key), h('dd', null, does)])));
+  const keysButton = h('button', {type: 'button', class: 'theme', 'aria-label': 'keys', title: 'keys', onclick: () => keys.showModal()}, '?');
   const found = h('output', {class: 'note found-count'});
   const detail = h('aside', {class: 'detail', 'aria-label': 'one site', hidden: true});
-  page.append(h('nav', {class: 'tabs', 'aria-label': 'views'}, h('div', {role: 'tablist'}, tabs), h('div', {class: 'search'}, search, found), themeButton), ...panels, detail, barElement());
+  page.append(h('nav', {class: 'tabs', 'aria-label': 'views'}, h('div', {role: 'tablist'}, tabs), h('div', {class: 'search'}, search, found), themeButton, keysButton), ...panels, detail, keys, spoken);
 
   let timer = 0;
   search.addEventListener('input', () => {
@@ -74,10 +78,13 @@ function setUp(report) {
     tabs[at].scrollIntoView({block: 'nearest', inline: 'nearest'});
     page.dataset.view = views[at].name;
     if (!drawView(at, now)) views[at].make.update?.(now);
+    if (drawn.get('part') !== now.part) {
+      drawn.set('part', now.part);
+      panels[at].querySelector(`[data-part="${CSS.escape(now.part ?? '')}"]`)?.scrollIntoView();
+    }
     showFound(report, panels[at], found, now);
     if (document.activeElement !== search) search.value = now.q ?? '';
     detail.hidden = !now.site;
-    page.classList.toggle('with-detail', Boolean(now.site));
     if (drawn.get('detail') !== now.site) {
       drawn.set('detail', now.site);
       destroyCharts(detail);
@@ -93,26 +100,29 @@ function setUp(report) {
     const putBack = renewed.delete(i) ? remember(panels[i]) : null;
     destroyCharts(panels[i]);
     fill(panels[i], views[i].make(report, now));
+    if (!panels[i].hasChildNodes()) fill(panels[i], h('p', {class: 'note'}, 'Nothing yet.'));
     putBack?.();
     return true;
   };
   state.listen(show);
   show(state.read());
-  say(`Keys: 1 to ${views.length > 9 ? '9 and 0' : views.length} views, / search, arrows within a picture or a table, Enter opens, Escape goes back.`);
 
   addEventListener('keydown', (event) => {
+    if (keys.open) return event.key === '?' && keys.close();
     if (event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement) {
       if (event.key === 'Escape') event.target.blur();
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const number = views.findIndex((_, i) => event.key === keyOf(i));
+    const view = views[Number(event.key) - 1];
     if (event.key === '/') {
       search.focus();
       search.select();
       event.preventDefault();
-    } else if (number >= 0) {
-      state.change({view: views[number].name, from: null, to: null});
+    } else if (event.key === '?') {
+      keys.showModal();
+    } else if (view) {
+      openView(view.name);
     } else if (event.key === 'Escape' && state.read().site) {
       state.change({site: null});
     } else if (event.target.role === 'tab' && (event.key === 'ArrowRight' || event.key === 'ArrowLeft')) {
@@ -128,7 +138,7 @@ function setUp(report) {
   }), () => show(state.read()));
 
   return (next, answer) => {
-    if (next && (viewsOf(next).length !== views.length || next.ranks.length > 0 !== report.ranks.length > 0)) return location.reload();
+    if (next && namesOf(viewsOf(next)) !== namesOf(views)) return location.reload();
     const nav = page.querySelector(':scope > nav');
     const panel = panels.find((one) => !one.hidden);
     const {top} = panel.getBoundingClientRect();
@@ -139,6 +149,7 @@ function setUp(report) {
       report = next;
       for (const key of drawn.keys()) renewed.add(key);
       drawn.clear();
+      drawn.set('part', state.read().part);  // it stays where it is
       show(state.read());
       putBack();
     }
@@ -158,7 +169,7 @@ function preparePrinting(page, showAll, showOne) {
     root.dataset.printing = 'true';
     redraw();
     showAll();
-    opened = [...page.querySelectorAll('.finding:not([open])')].slice(0, MOST_PRINTED);
+    opened = [...page.querySelectorAll(':is(.finding, .folded):not([open])')].slice(0, MOST_PRINTED);
     // Their bodies are made by listeners, which come too late for the printer.
     for (const finding of opened) {
       finding.open = true;
@@ -179,13 +190,11 @@ function preparePrinting(page, showAll, showOne) {
 function fit() {
   fitCharts();
   redrawIcicles();
-  dispatchEvent(new Event('resize'));
 }
 
 function redraw() {
   redrawCharts();
   redrawIcicles();
-  dispatchEvent(new Event('resize'));
 }
 
 function setReady() {

@@ -2,7 +2,7 @@
 // An allocation that failed because memory ran out: what held the memory, then what was requested and what changed before.
 
 import {cellBar, numbers, shareBar, table} from './bars.js';
-import {categoryColor} from './colors.js';
+import {categoryColor, leakColor} from './colors.js';
 import {copy, h} from './dom.js';
 import * as format from './format.js';
 import {holdersTable} from './holder.js';
@@ -23,6 +23,18 @@ function advice({setting, advice}) {
   return h('details', {class: 'advice-details'}, h('summary', null, 'A setting with which it would have fitted'), h('p', null, advice, isSetting ? [' ', h('button', {type: 'button', onclick: (event) => copy(setting, event.currentTarget)}, 'copy')] : null));
 }
 
+// What the memory was for: the leaks, and what is left of the categories without them.
+function uses(report, {categories}, {holders}) {
+  const left = Object.fromEntries(categories.map((one) => [one.name, one.bytes]));
+  const leaks = holders.filter((line) => line.leak).map((line, i) => {
+    const category = report.siteField.category(report.rowOfId.get(line.site) ?? 0);
+    const bytes = Math.min(line.now, left[category] ?? 0);
+    left[category] -= bytes;
+    return {label: `leak ${line.place.split(' ')[0].split('/').pop()}`, bytes, color: leakColor(i)};
+  });
+  return [...leaks, ...categories.map(({name}) => ({label: format.words(name), bytes: left[name], color: categoryColor(name)}))];
+}
+
 // `oom`: of the report; `words`: what is said of it.
 export function oomItem(report, oom, words, open) {
   const held = words.held || 1;
@@ -37,7 +49,7 @@ export function oomItem(report, oom, words, open) {
       {class: 'body'},
       holders.length ? table('Who held the memory', [PLACE, ...numbers(['bytes', 'share'])], holders) : null,
       oom.held_by.length ? holdersTable('Who held it, by Python name, as a walk at the failure saw it', oom.held_by) : null,
-      oom.categories.length ? shareBar(oom.categories.map((one) => ({label: format.words(one.name), bytes: one.bytes, color: categoryColor(one.name)})), held, 'held at that moment') : null,
+      oom.categories.length ? shareBar(uses(report, oom, words), held, 'held at that moment') : null,
       words.notes.map((note) => h('p', {class: 'why'}, note)),
       grown.length ? table(`What grew since step ${format.count(oom.compared_step)}, which succeeded`, [PLACE, ...numbers(['then', 'now', 'difference'])], grown) : null,
       advice(words),

@@ -2,10 +2,10 @@
 // Who holds the memory when most of it is live: by what it is for, by age, by line, and what the peak would be without.
 
 import {cellBar, shareBar, table} from './bars.js';
-import {categoryColor} from './colors.js';
+import {categoryColor, leakColor} from './colors.js';
 import {h} from './dom.js';
 import * as format from './format.js';
-import {badge, deviceChoice, deviceKey, placeText, viewLink} from './pieces.js';
+import {badge, deviceKey, placeText, viewLink} from './pieces.js';
 import * as state from './state.js';
 
 const AGES = {this_step: 'of this step', recent_steps: 'of the last ten steps', earlier_steps: 'of earlier steps', setup: 'from before the first step'};
@@ -26,36 +26,34 @@ export function peakRows(report, lines) {
 }
 
 // What the memory is for, at the peak of a device.
-export function peakCategories(peak, live) {
-  return shareBar(peak.categories.map((one) => ({label: format.words(one.name), bytes: one.bytes, color: categoryColor(one.name)})), live, 'categories at the peak');
+export function peakUses(report, lines) {
+  const at = report.devices.findIndex((one) => one.index === lines.device);
+  const uses = report.words.devices[at]?.uses ?? [];
+  if (!uses.length) return null;
+  return [
+    h('h2', null, 'What it is for at the peak', ' ', report.devices[at].held ? viewLink('who holds it', 'memory', {device: deviceKey(lines)}) : null),
+    shareBar(uses.map((use, i) => ({...use, color: use.category ? categoryColor(use.category) : leakColor(i)})), lines.live, 'uses at the peak'),
+  ];
+}
+
+function agesBar(lines, ages) {
+  if (!ages?.length) return null;
+  return [h('h3', null, 'How old it is'), shareBar(ages.map((one) => ({label: `${AGES[one.age] ?? one.age} (${format.plural(one.objects, 'object', 'objects')})`, bytes: one.bytes, color: AGE_COLORS[one.age] ?? 'rest'})), lines.live, 'ages')];
 }
 
 function linesTable(report, lines) {
   const rows = peakRows(report, lines).map((cells, i) => {
     const line = lines.lines[i];
-    return [...cells, format.bytes(line.peak_without), line.category === null ? 'several' : format.words(line.category), format.count(line.sites)];
+    const category = line.leak && (line.category ?? 'unknown') === 'unknown' ? 'leaked' : line.category === null ? 'several' : format.words(line.category);
+    return [...cells, format.bytes(line.peak_without), category, format.count(line.sites)];
   });
   if (lines.other_sites > 0) rows.push(['all other lines', format.bytes(lines.other_bytes), format.percent(lines.other_bytes / lines.live), '', '', format.count(lines.other_sites)]);
   return table('By line', [{label: 'line', class: 'place'}, {label: 'at the peak', number: true}, {label: 'share', number: true}, {label: 'peak without it', number: true}, {label: 'category'}, {label: 'call stacks', number: true}], rows);
 }
 
-export function peakView(report, shown) {
-  const all = report.peak_lines;
-  if (!all.length) return h('p', {class: 'note'}, 'Nothing was live.');
-  const lines = all.find((one) => deviceKey(one) === shown.device) ?? all[0];
-  const device = report.devices.find((one) => one.index === lines.device);
-  const peak = device?.peak;
-  return [
-    h(
-      'div',
-      {class: 'controls'},
-      deviceChoice(all, lines),
-      h('span', null, h('strong', null, format.bytes(lines.live)), ' live at the peak', peak && peak.step !== null ? `, in step ${format.count(peak.step)}` : ''),
-      viewLink('flame graph of the peak', 'flame', {device: deviceKey(lines)}),
-      device?.held ? viewLink('who holds it', 'holders', {device: deviceKey(lines)}) : null,
-    ),
-    peak?.categories.length ? [h('h2', null, 'What it is for'), peakCategories(peak, lines.live)] : null,
-    peak?.ages.length ? [h('h2', null, 'How old it is'), shareBar(peak.ages.map((one) => ({label: `${AGES[one.age] ?? one.age} (${format.plural(one.objects, 'object', 'objects')})`, bytes: one.bytes, color: AGE_COLORS[one.age] ?? 'rest'})), lines.live, 'ages')] : null,
-    linesTable(report, lines),
-  ];
+// Of one of report.peak_lines.
+export function peakSection(report, lines) {
+  const peak = report.devices.find((one) => one.index === lines.device)?.peak;
+  const moment = peak && peak.step !== null ? `, in step ${format.count(peak.step)}` : '';
+  return h('section', {'data-part': 'peak'}, h('h2', null, `The peak: ${format.bytes(lines.live)} live${moment}`), linesTable(report, lines), agesBar(lines, peak?.ages));
 }

@@ -4,9 +4,16 @@
 import {h} from './dom.js';
 import * as format from './format.js';
 import * as state from './state.js';
-import {toneOf} from './verdicts.js';
+import {isLeakVerdict, toneOf} from './verdicts.js';
 
 export const badge = (verdict) => h('span', {class: `badge ${toneOf(verdict)}`}, format.words(verdict));
+
+// What a site's memory is for. Of a leak the call stacks often do not tell, but a walk may have seen it.
+export function categoryText(report, row) {
+  const {category, verdict, holder} = report.siteField;
+  if (category(row) !== 'unknown' || !isLeakVerdict(verdict(row))) return format.words(category(row));
+  return holder?.(row)?.how === 'graph' ? 'saved for backward' : 'leaked';
+}
 
 // {location, function}: a place in the code; the function may be empty.
 export const placeText = (place) => [h('code', {class: 'location'}, place.location), place.function ? h('span', {class: 'function'}, place.function) : null];

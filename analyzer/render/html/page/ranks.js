@@ -1,100 +1,112 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices and ranks side by side; who is unlike the others.
+// Ranks side by side: how memory goes in each, on one scale, and who is unlike the others.
 
-import {say} from './bar.js';
-import {cellBar, headCell, numbers, rowCell, table} from './bars.js';
-import {h} from './dom.js';
+import {cellBar, headCell, numbers, rowCell} from './bars.js';
+import {keepDrawn, withOpacity} from './chart.js';
+import {color, h} from './dom.js';
 import * as format from './format.js';
-import {figures, siteLink} from './pieces.js';
-import {rankCurves, rankKey} from './rank_curves.js';
 import * as state from './state.js';
-import {timelinesOnOneScale} from './timelines.js';
+import {say} from './tip.js';
+import {binWidth} from './timeline_series.js';
 import {virtualRows} from './virtual_rows.js';
 
-const MOST_ELEMENTS = 50;  // ranks that are rows of an ordinary table
+const MOST_CURVES = 64;
+const WORDS = {differs: 'differs', alike: '', highest: 'high peak', median: 'median peak', least: 'least peak'};
 
-const sayOf = (rank) => say(`${rank.name}: ${rank.why || 'like the others'}`);
+const keyOf = (rank) => (rank.rank === null ? `p${rank.pid}` : String(rank.rank));
+const highest = (values) => values.reduce((a, b) => Math.max(a, b), 0);
+const endOf = ({position, unit}) => position[position.length - 1] + binWidth(position, unit);
+const inWords = (rank) => `${rank.name}: ${rank.why || 'like the others'}`;
 
-// Of all devices that have one in the same unit.
-function timelines(report) {
-  const shown = report.timeline.filter((one) => one.device !== null && one.unit === report.timeline[0].unit);
-  if (shown.length < 2) return null;
-  return [h('h2', null, 'Memory of the devices, on one scale'), timelinesOnOneScale(shown.map((timeline) => ({title: format.device(timeline.device), report, timeline})), 'category', 160)];
-}
-
-function rankCells(rank, most, one) {
-  return [rank.rank === null ? '' : String(rank.rank), String(rank.pid), rank.devices.join(', '), [format.bytes(rank.peak_live), cellBar(rank.peak_live / most, rank.differs.length ? 'alarm' : 'live')], format.bytes(rank.end_live), rank.growth_bytes_per_step === null ? 'unknown' : format.bytes(rank.growth_bytes_per_step), format.count(rank.leaks), rank.leaks ? format.bytes(rank.leak_bytes_per_step) : '', one];
-}
-
-// Those that are unlike the others first: of thousands nobody would find them. The elements, and `select(rank)`.
-function ranksTable(all, most, onSelect) {
-  const title = all.some((rank) => rank.rank !== null) ? 'Ranks' : 'Processes';
-  const columns = [{label: 'rank'}, {label: 'process'}, {label: 'devices'}, ...numbers(['peak', 'at the end', 'growth per step', 'leaks', 'leak per step']), {label: 'unlike the others', class: 'place'}];
-  const ranks = [...all.filter((rank) => rank.differs.length), ...all.filter((rank) => !rank.differs.length)];
-  const differ = all.filter((rank) => rank.differs.length).length;
-  const note = h('p', {class: 'note'}, differ ? `${format.plural(differ, 'of them is', 'of them are')} unlike the others, and first in the list.` : 'None of them is unlike the others.');
-  if (ranks.length <= MOST_ELEMENTS) {
-    const made = table(title, columns, ranks.map((rank) => rankCells(rank, most, rank.reasons.map(({words, site}) => h('div', null, words, site ? [' ', siteLink(site)] : null)))));
-    const rows = [...made.querySelectorAll('tbody tr')];
-    const select = (rank) => {
-      rows.forEach((row, i) => row.classList.toggle('current', ranks[i] === rank));
-      rows[ranks.indexOf(rank)]?.scrollIntoView({block: 'nearest'});
-    };
-    return {elements: [made, note], select};
-  }
-  const tell = (i) => sayOf(ranks[i]);
-  const rows = virtualRows({
-    label: title,
-    header: columns.map(headCell),
-    count: ranks.length,
-    cells: (i) => rankCells(ranks[i], most, ranks[i].why).map((cell, at) => rowCell(columns[at], cell, {onmousemove: () => tell(i)})),
-    onOpen: (i) => (tell(i), onSelect(ranks[i], ranks[i].differs[0]?.site)),
-    onMove: tell,
-  });
-  const select = (rank) => {
-    if (!rank) return;
-    rows.showRow(ranks.indexOf(rank));
-    rows.scrollIntoView({block: 'nearest'});
+// `scale`: {most, end}: the highest value, and of each unit the last position.
+function paint(canvas, {curve}, scale) {
+  const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+  if (width === 0) return;
+  const pixels = devicePixelRatio || 1;
+  canvas.width = width * pixels;
+  canvas.height = height * pixels;
+  const context = canvas.getContext('2d');
+  context.scale(pixels, pixels);
+  const x = (position) => (position / scale.end[curve.unit]) * width;
+  const y = (value) => height - 1 - (value / scale.most) * (height - 3);
+  const trace = (values) => {
+    context.beginPath();
+    values.forEach((value, i) => [curve.position[i], curve.position[i + 1] ?? endOf(curve)].forEach((at) => context.lineTo(x(at), y(value))));
   };
-  return {elements: [h('h2', null, `${format.count(ranks.length)} ${title.toLowerCase()}`), note, rows], select};
+  const tone = color(curve.as === 'differs' ? 'alarm' : 'live');
+  context.lineWidth = 1.5;
+  trace(curve.reserved.high);
+  context.strokeStyle = color('reserved');
+  context.stroke();
+  trace(curve.live.high);
+  context.strokeStyle = tone;
+  context.stroke();
+  context.lineTo(x(endOf(curve)), height);
+  context.lineTo(x(curve.position[0]), height);
+  context.fillStyle = withOpacity(tone, 0.3);
+  context.fill();
 }
 
-// The pictures of the ranks and their table, in which the same one is selected.
-function ranksSideBySide(report, shown) {
-  const {rowOfId, words} = report;
-  const ranks = report.ranks.map((rank, i) => {
-    const {name, differs} = words.ranks[i];
-    return {...rank, name, why: differs.join('; '), reasons: differs.map((why, at) => ({words: why, site: rowOfId.has(rank.differs[at].site) ? rank.differs[at].site : null}))};
-  });
-  const most = ranks.reduce((high, rank) => Math.max(high, rank.peak_live), 1);
-  let selected = null;
-  const onSelect = (rank, site) => state.change({rank: rankKey(rank), ...(site ? {site} : {})}, {replace: !site});
-  const curves = rankCurves(ranks, onSelect);
-  const {elements, select} = ranksTable(ranks, most, onSelect);
-  ranksView.update = (now) => {
-    const rank = ranks.find((one) => rankKey(one) === now.rank) ?? null;
-    if (rank === selected) return;
-    selected = rank;
-    curves?.select(rank);
-    select(rank);
-    if (rank) sayOf(rank);
+// Those that the report has a curve of, those that are unlike the others first.
+function curves(ranks, onSelect) {
+  const shown = ranks.filter((rank) => rank.curve).sort((a, b) => a.curve.order - b.curve.order).slice(0, MOST_CURVES);
+  if (!shown.length) return null;
+  const scale = {most: Math.max(...shown.map(({curve}) => Math.max(highest(curve.live.high), highest(curve.reserved.high))), 1), end: {}};
+  for (const {curve} of shown) scale.end[curve.unit] = Math.max(scale.end[curve.unit] ?? 0, endOf(curve));
+  const item = (rank) => {
+    const {curve} = rank;
+    const canvas = h('canvas', {'aria-hidden': 'true'});
+    const draw = () => paint(canvas, rank, scale);
+    keepDrawn(canvas, draw);
+    new ResizeObserver(draw).observe(canvas);
+    const live = `live ${format.bytes(curve.live.high[0])} at first, ${format.bytes(highest(curve.live.high))} at most, ${format.bytes(curve.live.high[curve.live.high.length - 1])} in the end`;
+    return h(
+      'button',
+      {type: 'button', class: curve.as === 'differs' ? 'differs' : null, 'data-rank': keyOf(rank), 'aria-label': `${inWords(rank)}; ${live}`, title: live, onclick: () => onSelect(rank)},
+      canvas,
+      h('strong', null, rank.devices.length > 1 ? `${rank.name}, device ${curve.device}` : rank.name),
+      WORDS[curve.as] ? h('span', {class: 'as'}, WORDS[curve.as]) : null,
+      h('small', null, rank.why),
+    );
   };
-  if (shown.rank) requestAnimationFrame(() => ranksView.update(shown));  // when it is part of the page
-  return [curves?.element ?? null, elements];
+  const of = shown.length < ranks.length ? `${format.count(shown.length)} of ${format.count(ranks.length)} are drawn. ` : '';
+  return h(
+    'figure',
+    null,
+    h('h2', null, 'Live memory, on one scale'),
+    h('p', {class: 'note'}, `${of}From 0 to ${format.bytes(scale.most)}. Red: unlike the others. Grey: reserved.`),
+    h('div', {class: 'rank-curves'}, shown.map(item)),
+  );
+}
+
+function cellsOf(rank, most) {
+  return [rank.rank === null ? '' : String(rank.rank), String(rank.pid), rank.devices.join(', '), [format.bytes(rank.peak_live), cellBar(rank.peak_live / most, rank.differs.length ? 'alarm' : 'live')], format.bytes(rank.end_live), rank.growth_bytes_per_step === null ? 'unknown' : format.bytes(rank.growth_bytes_per_step), format.count(rank.leaks), rank.leaks ? format.bytes(rank.leak_bytes_per_step) : '', rank.why];
 }
 
 export function ranksView(report, shown) {
-  const {devices} = report.words;
-  return [
-    report.devices.length
-      ? table(
-          'Devices',
-          [{label: 'device'}, ...numbers(['memory', 'peak live', 'peak reserved', 'used at the peak', 'live at the end']), {label: 'live bytes grow'}, {label: 'full'}],
-          report.devices.map((one, i) => [`${one.index} ${one.name}`, one.total_bytes ? format.bytes(one.total_bytes) : 'unknown', [format.bytes(one.peak.live), cellBar(one.total_bytes ? one.peak.live / one.total_bytes : 0)], format.bytes(one.peak.reserved), format.bytes(one.peak.device_used), format.bytes(one.end.live), devices[i].growth, devices[i].full]),
-        )
-      : h('p', {class: 'note'}, 'No device was used.'),
-    report.ranks.length ? ranksSideBySide(report, shown) : h('p', {class: 'note'}, 'One process was traced: there are no ranks to compare.'),
-    report.words.cards.map((card) => [h('h2', null, card.title), figures(card.rows, 'words')]),
-    timelines(report),
-  ];
+  const all = report.ranks.map((rank, i) => ({...rank, name: report.words.ranks[i].name, why: report.words.ranks[i].differs.join('; ')}));
+  const most = Math.max(highest(all.map((rank) => rank.peak_live)), 1);
+  const columns = [{label: 'rank'}, {label: 'process'}, {label: 'devices'}, ...numbers(['peak', 'at the end', 'growth per step', 'leaks', 'leak per step']), {label: 'unlike the others', class: 'place'}];
+  // Those that are unlike the others first: of thousands nobody would find them.
+  const ranks = [...all.filter((rank) => rank.differs.length), ...all.filter((rank) => !rank.differs.length)];
+  const onSelect = (rank, site = null) => state.change({rank: keyOf(rank), ...(site && report.rowOfId.has(site) ? {site} : {})}, {replace: !site});
+  const tell = (i) => say(inWords(ranks[i]));
+  const rows = virtualRows({
+    label: 'Ranks',
+    header: columns.map(headCell),
+    count: ranks.length,
+    cells: (i) => cellsOf(ranks[i], most).map((cell, at) => rowCell(columns[at], cell, {title: at === columns.length - 1 ? cell : null})),
+    onOpen: (i) => (tell(i), onSelect(ranks[i], ranks[i].differs[0]?.site)),
+    onMove: tell,
+  });
+  const pictures = curves(ranks, onSelect);
+  ranksView.update = (now) => {
+    const at = ranks.findIndex((rank) => keyOf(rank) === now.rank);
+    for (const one of pictures?.querySelectorAll('[data-rank]') ?? []) one.setAttribute('aria-pressed', String(one.dataset.rank === now.rank));
+    if (at >= 0) rows.showRow(at);
+  };
+  if (shown.rank) requestAnimationFrame(() => ranksView.update(shown));  // when it is part of the page
+  const differ = all.filter((rank) => rank.differs.length).length;
+  const kind = all.some((rank) => rank.rank !== null) ? ['rank', 'ranks'] : ['process', 'processes'];
+  return [pictures, h('h2', null, `${format.plural(all.length, ...kind)}: ${differ ? `${format.plural(differ, 'outlier', 'outliers')}, listed first` : 'no outliers'}`), rows];
 }

@@ -14,5 +14,5 @@ export function showFound(report, panel, output, now) {
   if (!pattern) return fill(output);
   const sites = report.search(pattern).reduce((sum, one) => sum + one, 0);
   const text = format.plural(sites, 'site', 'sites');
-  fill(output, now.view === 'sites' ? text : h('a', {href: `#${new URLSearchParams({...now, view: 'sites'})}`}, text));
+  fill(output, now.view === 'memory' && now.part === 'sites' ? text : h('a', {href: `#${new URLSearchParams({...now, view: 'memory', part: 'sites'})}`}, text));
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// All sites by line, in a table that sorts, filters and searches. A line with several call stacks opens into its sites.
+// All lines that allocate, in a table that sorts, filters and searches. A line with several call stacks opens into its sites.
 
 import {patternOf} from './data.js';
 import {h} from './dom.js';
 import * as format from './format.js';
 import {byLine, isSegment} from './lines.js';
-import {badge, choice} from './pieces.js';
+import {badge, categoryText, choice} from './pieces.js';
 import * as state from './state.js';
 import {worstOf} from './verdicts.js';
 import {virtualRows} from './virtual_rows.js';
@@ -31,7 +31,7 @@ const COLUMNS = [
   {name: 'allocations', label: 'allocations', show: format.count, value: sumOf('allocations')},
   {name: 'bytes_allocated', label: 'allocated', show: format.bytes, value: sumOf('bytes_allocated')},
   {name: 'peak_without_site', label: 'peak without it', show: (value) => (value < 0 ? '' : format.bytes(value)), value: peakWithout},
-  {name: 'category', label: 'category', text: true, value: commonOf((report, row) => format.words(report.siteField.category(row)))},
+  {name: 'category', label: 'category', text: true, value: commonOf(categoryText)},
   {name: 'kind', label: 'kind', text: true, value: commonOf((report, row) => `${report.siteField.level(row)} ${report.siteField.kind(row)}`)},
   {name: 'device', label: 'device', text: true, value: commonOf((report, row) => format.device(report.siteField.device(row)))},
 ];
@@ -110,7 +110,7 @@ function rowsOf(lines) {
   });
 }
 
-export function sitesView(report, shown) {
+export function sitesTable(report, shown) {
   const segments = Array.from({length: report.siteCount}, (_, row) => isSegment(report, row)).filter(Boolean).length;
   const kind = shown.kind === 'segments' && segments ? 'segments' : 'blocks';
   const lines = select(report, shown, kind);
@@ -141,6 +141,7 @@ export function sitesView(report, shown) {
   });
   const text = (value) => (value === 'host' ? 'host' : `device ${value}`);
   return [
+    h('h2', null, 'All lines'),
     h(
       'div',
       {class: 'controls'},
@@ -150,7 +151,7 @@ export function sitesView(report, shown) {
       filter('sitedevice', 'device', values(report, 'device').map((one) => String(one ?? 'host')), shown, text),
     ),
     h('p', {class: 'note', role: 'status'}, `${format.plural(lines.length, 'line', 'lines')} with ${format.plural(count, 'site', 'sites')}${shown.q ? ` that match “${shown.q}”` : ''}${segments && kind === 'blocks' ? `; ${format.plural(segments, 'site', 'sites')} of segments are listed apart` : ''}. ${report.siteCount < all ? `This page lists ${format.count(report.siteCount)} of all ${format.count(all)} sites: leaks, and those that hold most at the peak.` : `The report has ${format.plural(all, 'site', 'sites')}.`}`),
-    kind === 'segments' ? h('p', {class: 'note'}, "The framework's allocator takes segments from CUDA and cuts blocks from them. It keeps a segment until no block in it is live, so segments that are never freed are not a leak by themselves. The Fragmentation view shows them.") : null,
+    kind === 'segments' ? h('p', {class: 'note'}, "The framework's allocator takes segments from CUDA and cuts blocks from them. It keeps a segment until no block in it is live, so segments that are never freed are not a leak by themselves.") : null,
     scroller,
   ];
 }

@@ -1,9 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call stack as a list, and as text to copy.
+// A call stack as a list, and as text to copy; and the lines of source around a frame's line, where they were at hand when
+// the page was made.
 
 import {copy, h} from './dom.js';
-import {sourceBlock, sourceOf} from './source.js';
 import {isLeakVerdict} from './verdicts.js';
+
+// Null: there are none.
+export function sourceOf(report, frame) {
+  return (frame && frame.line && report.sourceByLine.get(`${frame.line}:${frame.file}`)) || null;
+}
+
+export function sourceBlock(excerpt) {
+  const {file, line, first, lines, changed} = excerpt;
+  return h(
+    'figure',
+    {class: 'source'},
+    h('pre', {tabindex: 0, 'aria-label': `source, line ${line} of ${file}`}, lines.map((text, i) => h('span', {class: first + i === line ? 'source-line marked' : 'source-line', 'data-number': first + i}, text || ' '))),
+    changed ? h('figcaption', null, 'The file has changed since the recording: these may be other lines.') : null,
+  );
+}
 
 // As tracebacks of other tools have it: one frame a line, the most recent call first.
 function stackText(frames) {
@@ -12,6 +27,11 @@ function stackText(frames) {
 
 // The frame of a leak to look at; -1 for a site that does not leak.
 export const markedFrame = (report, row) => (isLeakVerdict(report.siteField.verdict(row)) ? report.siteField.blame_frame(row) : -1);
+
+function sourceDetails(excerpt, location) {
+  const show = ({target}) => target.open && target.childElementCount === 1 && target.append(sourceBlock(excerpt));
+  return h('details', {class: 'source-details', ontoggle: show}, h('summary', {'aria-label': `source of ${location}`}, 'source'));
+}
 
 // `marked`: the frame to look at, or -1.
 export function stackList(report, frames, marked) {
@@ -32,9 +52,11 @@ export function stackList(report, frames, marked) {
           h('span', {class: 'function', title: frame.function || null}, frame.short || frame.function || ''),
           i === marked ? h('span', {class: 'hint'}, 'the line to look at') : null,
           frame.forward ? h('span', {class: 'hint'}, 'forward call') : null,
-          excerpt ? h('details', {class: 'source-details', ontoggle: (event) => event.target.open && event.target.childElementCount === 1 && event.target.append(sourceBlock(excerpt))}, h('summary', {'aria-label': `source of ${frame.location}`}, 'source')) : null,
+          excerpt ? sourceDetails(excerpt, frame.location) : null,
         );
       }),
     ),
   );
 }
+
+export const stackOfSite = (report, row) => stackList(report, report.frames(row), markedFrame(report, row));

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first view: memory over the run, what held most at the peak and what it was for, and the figures of each device.
+// The first view: memory over the run with the leak in it, what held most at the peak and what it was for, and the figures of
+// each device.
 
 import {table} from './bars.js';
 import {legend, makeChart} from './chart.js';
 import {h} from './dom.js';
 import * as format from './format.js';
-import {whoGrew} from './growth.js';
-import {findings, verdictCounts} from './leaks.js';
-import {peakCategories, peakRows} from './peak.js';
+import {findings} from './leaks.js';
+import {peakRows, peakUses} from './peak.js';
 import {badge, deviceKey, figures, placeText, siteLink, viewLink} from './pieces.js';
-import * as state from './state.js';
 import {marksOf, timelineCurves} from './timeline_series.js';
 
 const MOST_LINES = 5;
 const MOST_LEAKS = 5;
-const MOST_GROWN = 4;
 const MOST_DEVICES = 8;
 
-// The one whose memory is most interesting: of a device rather than of the host, and the one with the highest peak.
+// The one whose memory is most interesting: of a device rather than of the host, the one with a leak, and the one with the
+// highest peak.
 function mainTimeline(report) {
   const high = (timeline) => timeline.live.high.reduce((a, b) => Math.max(a, b), 0);
-  return [...report.timeline].sort((a, b) => (a.device === null) - (b.device === null) || high(b) - high(a))[0] ?? null;
+  const leaking = report.siteById(report.ranking[0])?.device;
+  return [...report.timeline].sort((a, b) => (a.device === null) - (b.device === null) || (b.device === leaking) - (a.device === leaking) || high(b) - high(a))[0] ?? null;
 }
 
 function timelineFigure(report, timeline) {
-  const {x, end, name, drawn, bands} = timelineCurves(report, timeline, 'category');
-  const made = makeChart({label: `Live memory of ${format.device(timeline.device)} over the run, by category`, unit: timeline.unit, x, end, name, series: drawn, bands, marks: marksOf(report, timeline), height: 240});
+  const {x, end, drawn, bands} = timelineCurves(report, timeline, 'category', {within: false});
+  const made = makeChart({label: `Live memory of ${format.device(timeline.device)} over the run, by category`, unit: timeline.unit, x, end, series: drawn, bands, marks: marksOf(report, timeline), height: 240});
   return h(
     'figure',
     {class: 'summary-timeline'},
@@ -36,11 +36,12 @@ function timelineFigure(report, timeline) {
 }
 
 function largestLines(report, lines) {
-  const count = lines.lines.length;
-  return [
-    h('h2', null, 'Largest lines at the peak', ' ', viewLink(count > MOST_LINES ? `all ${format.count(count)} lines` : 'more about the peak', 'peak', {device: deviceKey(lines)})),
+  return h(
+    'div',
+    null,
+    h('h2', null, 'Largest lines at the peak', ' ', viewLink('more', 'flame', {device: deviceKey(lines), part: 'peak'})),
     table('', [{label: 'line', class: 'place'}, {label: 'bytes', number: true}, {label: 'share', number: true}], peakRows(report, lines).slice(0, MOST_LINES)),
-  ];
+  );
 }
 
 function leakList(report) {
@@ -57,26 +58,13 @@ export function summaryView(report) {
   const timeline = mainTimeline(report);
   if (!timeline) return h('p', {class: 'note'}, 'Nothing was allocated.');
   const lines = report.peak_lines.find((one) => one.device === timeline.device);
-  const device = report.devices.find((one) => one.index === timeline.device);
   const {devices} = report.words;
   return [
-    report.oom.length ? h('p', null, viewLink('what held the memory when it ran out', 'leaks')) : null,
-    timelineFigure(report, timeline),
-    h(
-      'div',
-      {class: 'two'},
-      h('div', null, lines ? largestLines(report, lines) : null, leakList(report)),
-      h(
-        'div',
-        null,
-        device?.peak.categories.length && lines ? [h('h2', null, 'What it is for', ' ', device.held ? viewLink('who holds it', 'holders', {device: deviceKey(lines)}) : null), peakCategories(device.peak, lines.live)] : null,
-        devices.length ? h('h2', null, 'Devices', ' ', devices.length > 1 || report.ranks.length ? viewLink('side by side', 'ranks') : null) : null,
-        devices.slice(0, MOST_DEVICES).map((one) => [h('h3', null, one.title), figures(one.memory, 'words')]),
-        devices.length > MOST_DEVICES ? h('p', {class: 'note'}, `and ${format.count(devices.length - MOST_DEVICES)} more devices`) : null,
-      ),
-    ),
-    whoGrew(report, MOST_GROWN, viewLink('all lines', 'leaks')),
-    h('h2', null, 'All sites by verdict', ' ', viewLink('list', 'sites')),
-    verdictCounts(report, (verdict) => `#${new URLSearchParams({...state.read(), view: 'sites', verdict})}`),
+    h('div', {class: 'two'}, timelineFigure(report, timeline), lines ? largestLines(report, lines) : null),
+    lines ? peakUses(report, lines) : null,
+    leakList(report),
+    devices.length > 1 ? h('h2', null, 'Devices', ' ', viewLink('side by side', 'memory', {part: 'devices'})) : null,
+    devices.slice(0, MOST_DEVICES).map((one) => [h('h3', null, one.title), figures(one.memory, 'words')]),
+    devices.length > MOST_DEVICES ? h('p', {class: 'note'}, `and ${format.count(devices.length - MOST_DEVICES)} more devices`) : null,
   ];
 }

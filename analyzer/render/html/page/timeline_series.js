@@ -2,11 +2,12 @@
 // The curves of a timeline: what is live by category, by line or in all, what is reserved, and how what is live rises and
 // falls within steps.
 
-import {categoryColor, lineColors} from './colors.js';
+import {categoryColor, leakColor, lineColors} from './colors.js';
 import * as format from './format.js';
 import {byLine, shortLineText} from './lines.js';
 
-const MOST_BANDS = 11;  // lines, in addition to all others together
+export const MOST_BANDS = 11;  // lines, in addition to all others together
+export const MOST_LEAKS = 3;  // that have a band of their own
 const MOST_RELEASES = 200;
 
 const highestOf = (values) => values.reduce((a, b) => Math.max(a, b), 0);
@@ -19,7 +20,7 @@ function stacked(parts) {
     .filter((part) => part.values.some((value) => value > 0))
     .map((part) => {
       part.values.forEach((value, i) => (sum[i] += value));
-      return {label: part.label, key: part.key, values: sum.slice(), told: part.values, color: part.color, width: 0.75, fill: 1};
+      return {...part, values: sum.slice(), told: part.values, width: 0.75, fill: 1};
     });
   return series.reverse();
 }
@@ -53,7 +54,21 @@ function steadiestFirst(lines) {
   return lines.map((line, i) => ({line, i})).sort((a, b) => b.line.leak - a.line.leak || (a.line.leak ? a.i - b.i : steadiness(b.line) - steadiness(a.line)) || a.i - b.i).map(({line}) => line);
 }
 
-// `order`: the names of the categories, the lowest band first.
+// What leaks, line by line, and what is left of the categories without it.
+function apartFromLeaks(report, composition) {
+  const left = Object.fromEntries(Object.entries(composition.categories).map(([name, values]) => [name, values.slice()]));
+  const lines = linesOf(report, composition).filter((line) => line.leak);
+  for (const {id, bytes} of lines.flatMap((line) => line.samples)) {
+    const values = left[report.siteField.category(report.rowOfId.get(id))];
+    if (values) bytes.forEach((value, i) => (values[i] = Math.max(values[i] - value, 0)));
+  }
+  const leaks = lines.slice(0, MOST_LEAKS).map((line, i) => ({key: line.key, label: shortLineText(line), values: line.values, color: leakColor(i), leak: true}));
+  const more = lines.slice(MOST_LEAKS);
+  if (more.length) leaks.push({key: 'leaks', label: format.plural(more.length, 'smaller leak', 'smaller leaks'), values: more[0].values.map((_, i) => sumOf(more.map((line) => line.values[i]))), color: leakColor(MOST_LEAKS), leak: true});
+  return {leaks, left};
+}
+
+// `order`: the names of the categories, the lowest band first. Leaks are below all of them.
 export function compositionSeries(report, composition, by, order) {
   if (by === 'line') {
     const all = linesOf(report, composition);
@@ -61,11 +76,12 @@ export function compositionSeries(report, composition, by, order) {
     const colors = lineColors(lines);
     const others = composition.other_sites.slice();
     for (const line of all.slice(MOST_BANDS)) line.values.forEach((value, i) => (others[i] += value));
-    const parts = lines.map((line, i) => ({key: line.key, label: shortLineText(line), values: line.values, color: colors[i]}));
+    const parts = lines.map((line, i) => ({key: line.key, label: shortLineText(line), values: line.values, color: colors[i], leak: line.leak}));
     return stacked([...parts, {key: 'others', label: 'all other lines', values: others, color: 'rest'}]);
   }
-  const parts = Object.entries(composition.categories).map(([name, values]) => ({key: name, name, label: format.words(name), values, color: categoryColor(name)}));
-  return stacked(parts.sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name)));
+  const {leaks, left} = apartFromLeaks(report, composition);
+  const parts = Object.entries(left).map(([name, values]) => ({key: name, label: format.words(name), values, color: categoryColor(name)}));
+  return stacked([...leaks, ...parts.sort((a, b) => order.indexOf(a.key) - order.indexOf(b.key))]);
 }
 
 // When something happened, in the unit of the timeline; null if that is not known.
@@ -73,7 +89,10 @@ function positionOf(timeline, event) {
   return timeline.unit === 'steps' ? event.step : event.seconds;
 }
 
-// The peak, failed allocations and calls of empty_cache().
+// Whether the job asked for it; otherwise the framework gave back what it had cached, because it needed room.
+const isAsked = ({stack}) => stack.some((frame) => /empty_?cache/i.test(frame.function));
+
+// The peak, failed allocations and what was returned to the driver.
 export function marksOf(report, timeline) {
   const marks = [];
   const device = report.devices.find((one) => one.index === timeline.device);
@@ -84,15 +103,14 @@ export function marksOf(report, timeline) {
     const at = oom.device === timeline.device ? positionOf(timeline, oom) : null;
     if (at !== null) marks.push({at: at + within, label: `out of memory: ${format.bytes(oom.requested)} requested`, letter: 'OOM', color: 'alarm'});
   }
-  const releases = report.releases.flatMap((one) => one.times).filter((call) => positionOf(timeline, call) !== null);
+  const releases = report.releases.filter(isAsked).flatMap((one) => one.times).filter((call) => positionOf(timeline, call) !== null);
   releases.slice(0, MOST_RELEASES).forEach((call, i) => marks.push({at: positionOf(timeline, call) + within, label: `empty_cache() released ${format.bytes(call.bytes)}`, letter: i === 0 ? 'empty_cache' : '', color: 'fit', dash: [2, 4]}));
   return marks;
 }
 
 // The positions of the timeline and of the curve within steps, if there is one: for each the timeline's bin and the row of
 // that curve.
-function finest(timeline) {
-  const {position, within_steps: within} = timeline;
+function finest({position}, within) {
   const each = position.map((_, i) => i);
   if (!within) return {x: position, bins: each, rows: []};
   const x = [...new Set([...position, ...within.position])].sort((a, b) => a - b);
@@ -126,12 +144,12 @@ export function binAt(timeline, position) {
 }
 
 // What makeChart needs to draw a timeline. `series` is the timeline's own, without the curve within steps. `bins`: the
-// timeline's bin of each x. Within a step only the total is known: bands are cut off at its curve.
-export function timelineCurves(report, timeline, by, order = categoriesOf([timeline])) {
+// timeline's bin of each x. `within`: with the curve within steps, of which only the total is known.
+export function timelineCurves(report, timeline, by, {order = categoriesOf([timeline]), within: wanted = true} = {}) {
   const bin = binWidth(timeline.position, timeline.unit);
   const end = timeline.position[timeline.position.length - 1] + bin;
-  const within = timeline.within_steps;
-  const {x, bins, rows} = finest(timeline);
+  const within = wanted ? timeline.within_steps : null;
+  const {x, bins, rows} = finest(timeline, within);
   const highest = (series) => series.high.some((value) => value > 0);
   if (!timeline.at_high.other_sites.length) by = 'total';  // with very many processes the report keeps no more
   const series = by === 'total' ? [] : compositionSeries(report, timeline.at_high, by, order);
@@ -142,13 +160,12 @@ export function timelineCurves(report, timeline, by, order = categoriesOf([timel
   }
   if (highest(timeline.reserved)) series.push({label: 'reserved', values: timeline.reserved.high, color: 'reserved', width: 1.5});
   if (highest(timeline.device_used)) series.push({label: 'used on the device', values: timeline.device_used.high, color: 'used', dash: [4, 3], hidden: by !== 'total'});
-  const cut = (one, value, i) => (one.told && within ? Math.min(value, within.high[rows[i]]) : value);
-  const drawn = series.map((one) => ({...one, values: bins.map((bin, i) => cut(one, one.values[bin], i)), told: one.told && bins.map((bin) => one.told[bin])}));
+  const drawn = series.map((one) => ({...one, values: bins.map((bin) => one.values[bin]), told: one.told && bins.map((bin) => one.told[bin])}));
   if (within && by === 'total') {
     bands.push([drawn.length, drawn.length + 1]);
-    drawn.push({label: 'live within the steps, highest', values: rows.map((i) => within.high[i]), color: 'live', width: 2, bandOpacity: 0.25}, {label: 'lowest', values: rows.map((i) => within.low[i]), color: 'live', width: 1});
+    drawn.push({label: 'live memory, highest', values: rows.map((i) => within.high[i]), color: 'live', width: 2, bandOpacity: 0.25}, {label: 'lowest', values: rows.map((i) => within.low[i]), color: 'live', width: 1});
   } else if (within) {
-    drawn.push({label: 'live within the steps', values: rows.map((i) => within.high[i]), color: 'text', width: 1, now: true});
+    drawn.push({label: 'live memory', values: rows.map((i) => within.high[i]), color: 'text', width: 1.5, now: true, hidden: true});
   }
   const ceiling = Math.max(...[timeline.live, timeline.reserved].map((one) => highestOf(one.high)), 1);
   return {x, end, bin, bins, by, name: within ? nameWithin : undefined, series, drawn, bands, ceiling, least: timeline.unit === 'steps' ? 1 : bin};

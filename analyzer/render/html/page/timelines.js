@@ -8,14 +8,14 @@ import {categoriesOf, timelineCurves} from './timeline_series.js';
 // `shown`: [{title, report, timeline}], all in the same unit.
 export function timelinesOnOneScale(shown, by, height = 220) {
   const order = categoriesOf(shown.map((one) => one.timeline));
-  const curves = shown.map((one) => timelineCurves(one.report, one.timeline, by, order));
+  const curves = shown.map((one) => timelineCurves(one.report, one.timeline, by, {order, within: false}));
   const ceiling = Math.max(...curves.map((one) => one.ceiling));
   const span = [Math.min(...curves.map((one) => one.x[0])), Math.max(...curves.map((one) => one.end))];
   const least = Math.max(...curves.map((one) => one.least));
   const made = shown.map(({title, timeline}, i) => {
-    const {x, end, name, drawn, bands} = curves[i];
+    const {x, end, drawn, bands} = curves[i];
     const follow = (from, to) => made.forEach((other, j) => j !== i && other.zoom.set(from, to));
-    return makeChart({label: `Memory of ${title} over ${timeline.unit}`, unit: timeline.unit, x, end, least, name, series: drawn, bands, ceiling, span, height, onZoom: follow});
+    return makeChart({label: `Memory of ${title} over ${timeline.unit}`, unit: timeline.unit, x, end, least, series: drawn, bands, ceiling, span, height, onZoom: follow});
   });
   return h(
     'div',

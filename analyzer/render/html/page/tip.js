@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The box at the pointer: what is there, and the values, largest first. For the keyboard and for screen readers the same is
-// in the bar at the bottom.
+// What is under the pointer: in a box next to it, the largest value first; for the keyboard and for screen readers as a
+// sentence.
 
 import {fill, h, swatch} from './dom.js';
+import {printable} from './format.js';
 
 const box = h('div', {class: 'tip', 'aria-hidden': 'true', hidden: true});
 const GAP = 14;  // pixels from the pointer
 const MOST_ROWS = 14;
+
+// Has no place on the screen.
+export const spoken = h('div', {class: 'spoken', role: 'status', 'aria-live': 'polite'});
+export function say(text) {
+  spoken.textContent = printable(text);
+}
 
 // `rows`: [{label, value: text, color, strong}]; `x` and `y`: where the pointer is in the window.
 export function showTip(x, y, title, rows, notes = []) {

@@ -21,7 +21,7 @@ export function zoomControls(timeline, bin, peak) {
   const all = button('whole run', 'show the whole run', () => zoom.show(null, null));
   const state = h('p', {class: 'note zoom-state', role: 'status'});
   const within = timeline.within_steps;
-  const ofLine = !within ? '' : within.events === 1 ? ', the line within the steps has each allocation and free' : `, the line within the steps has one for ${format.count(within.events)} allocations and frees`;
+  const ofLine = !within ? '' : within.events === 1 ? '; zoomed in, a black line shows each allocation and free' : `; zoomed in, a black line shows every ${format.count(within.events)}th allocation or free`;
   const each = inSteps ? (bin === 1 ? 'each point is one step' : `each point is ${format.count(bin)} steps, nothing finer is in this file`) : `each point is ${format.seconds(bin)}`;
   const tell = () => {
     state.textContent = `${zoom.isAll ? 'The whole run, ' : ''}${spanText(timeline, zoom)}; ${each}${ofLine}.`;
