@@ -155,8 +155,8 @@ Json RunJson(const Report& report) {
   Json json;
   json["sites"] = SiteColumns(report, kFlameSites);
   json["words"]["tones"] = VerdictTones();
-  json["peak_stacks"] = ToJson(report.peak_stacks);
-  json["timeline"] = ToJson(report.timeline);
+  json["peak_stacks"] = ToJson(report.peak_stacks, &report.sites);
+  json["timeline"] = ToJson(report.timeline, &report.sites);
   for (Json& drawn : json["timeline"]) {
     drawn["at_high"]["sites"] = Json::array();
     drawn["peak_step"] = nullptr;

@@ -117,9 +117,8 @@ std::string DeviceText(const std::optional<uint32_t>& device) { return device ? 
 
 std::string Leaks(const Report& report, const SitePlaces& places) {
   MarkupTable table("Leaks", {"line", "verdict", "rate", "live at the end", "peak without it", "why"});
-  for (const std::string& id : report.ranking) {
-    const ReportSite* site = FindSite(report, id);
-    if (site == nullptr) continue;
+  for (const ReportSiteIndex leak : report.ranking) {
+    const ReportSite* site = FindSite(report, leak);
     table.Row({FramePlace(places.Of(*site)), NameOf(site->verdict), LeakRate(*site),
                BytesText(site->group ? site->group->live_bytes : site->live_bytes),
                BytesText(site->group ? site->group->peak_without : site->peak_without_site), site->explanation});
@@ -197,7 +196,7 @@ std::string TextReport(const Report& report) {
 }
 
 std::string Data(const Report& report, const std::vector<SourceExcerpt>& source, size_t sites) {
-  Json data = ObjectWithout("sites", report);
+  Json data = ObjectWithout("sites", report, &report.sites);
   data["sites"] = SiteColumns(report, sites);
   data["all_sites"] = report.sites.size();
   data["source"] = ToJson(source);
