@@ -185,7 +185,10 @@ void FindingsJoin::Add(ProcessFindings findings) {
   process.curve = DescribeCurve(findings);
   process.process = std::move(findings.process);
   process.sites = sites_.Add(process, std::move(findings.sites));
-  ForEachSiteReference(findings, [&](ReportSiteIndex* site) { *site = process.sites.at(site->value()).site; });
+  const std::vector<SiteRow>& rows = process.sites;
+  ForEachSiteReference(findings, [&](ReportSiteIndex* site) {
+    *site = site->value() < rows.size() ? rows[site->value()].site : ReportSiteIndex();
+  });
   devices_.Add(process, &findings);
   for (ReportOom& oom : findings.oom) {
     oom.rank = process.process.rank;
