@@ -154,6 +154,9 @@ constexpr std::optional<uint32_t> NumberOf(DeviceIndex device) {
 // An index into Ledger::sites(). All replays of one trace number sites alike.
 using SiteIndex = Index<struct SiteTag>;
 
+// An index into the sites of a report, or of the findings of one process. JSON has the site's id in its place.
+using ReportSiteIndex = Index<struct ReportSiteTag>;
+
 // A path of Python names, an index into HolderPaths.
 using HolderPathIndex = Index<struct HolderPathTag>;
 

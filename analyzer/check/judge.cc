@@ -7,13 +7,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/check/exceptions.h"
+#include "analyzer/base/display_text.h"
 #include "analyzer/check/limit_kinds.h"
 #include "analyzer/check/limits.h"
 #include "analyzer/check/regressions.h"
 #include "analyzer/check/site_findings.h"
 #include "analyzer/model/answer.h"
 #include "analyzer/model/check_report.h"
+#include "analyzer/model/whole_leak.h"
 
 namespace vramtrack {
 namespace {
@@ -25,13 +26,24 @@ CheckFinding On(const ReportDevice& device) {
   return finding;
 }
 
+bool IsFor(const CheckException& exception, const CheckFinding& finding) {
+  const std::vector<std::string>& rules = exception.rules;
+  if (!rules.empty() && std::find(rules.begin(), rules.end(), finding.rule) == rules.end()) return false;
+  if (!exception.site.empty() && exception.site != finding.site) return false;
+  if (exception.device && exception.device != finding.device) return false;
+  if (exception.frame.empty()) return true;
+  return std::any_of(finding.frames.begin(), finding.frames.end(),
+                     [&](const ReportFrame& frame) { return exception.frame.Matches(frame); });
+}
+
 class Judge {
  public:
   Judge(const Report& report, const DiffReport* diff, const CheckOptions& options)
       : report_(report),
         baseline_(diff),
         diff_(diff != nullptr && diff->comparable ? diff : nullptr),
-        options_(options) {}
+        options_(options),
+        used_exceptions_(options.budgets.exceptions.size()) {}
 
   CheckReport Run();
 
@@ -59,11 +71,17 @@ class Judge {
   void JudgeRanks();
   void JudgeRegressions();
   void JudgeEvidence(CheckReport* check);
+  // Marks a finding as excepted if an exception matches it. One that has expired, or whose limit is exceeded, only
+  // changes the message.
+  void ApplyExceptions(CheckFinding* finding);
+  // Returns one line for each exception that matched no finding.
+  std::vector<std::string> UnusedExceptions() const;
 
   const Report& report_;
   const DiffReport* baseline_;
   const DiffReport* diff_;  // the same if it can be compared with
   const CheckOptions& options_;
+  std::vector<bool> used_exceptions_;
   std::vector<CheckFinding> findings_;
   std::map<std::string, CheckedRule> rules_;
   std::vector<std::string> notes_;
@@ -97,22 +115,19 @@ std::optional<Limit> Judge::ForTrace(std::optional<Limit> limit) const {
 // Leaks with what belongs to them: one is one finding, however many sites it has.
 std::vector<Judge::Leak> Judge::Leaks(FasterLeaks* worse) {
   std::vector<Leak> leaks;
-  std::map<std::string, size_t> by_leader;
-  for (const bool parts : {false, true}) {
-    for (const ReportSite& site : report_.sites) {
-      if (!IsLeak(site) || site.part_of.empty() == parts) continue;
-      const auto leader = by_leader.find(parts ? site.part_of : site.id);
-      const size_t index = leader == by_leader.end() ? leaks.size() : leader->second;
-      if (index == leaks.size()) {
-        by_leader[site.id] = index;
-        leaks.push_back({&site, nullptr, 0, false});
-      }
-      Leak& leak = leaks[index];
+  for (const auto& [leader, members] : LeakMembers(report_.sites)) {
+    Leak leak{&report_.sites[leader], nullptr, 0, false};
+    const auto add = [&](const ReportSite& site) {
       const DiffFinding* change = worse == nullptr ? nullptr : worse->Find(site);
       if (leak.change == nullptr) leak.change = change;
       leak.base_rate += change == nullptr ? site.rate_bytes_per_step : change->base_leak ? change->base_value : 0;
       leak.material |= site.verdict != Verdict::kMinorLeak;
+    };
+    add(*leak.leader);
+    for (const size_t member : members) {
+      if (member != leader) add(report_.sites[member]);
     }
+    leaks.push_back(leak);
   }
   return leaks;
 }
@@ -124,7 +139,7 @@ void Judge::JudgeLeaks() {
   for (const Leak& leak : Leaks(worse ? &*worse : nullptr)) {
     const ReportSite& site = *leak.leader;
     if (worse && leak.change == nullptr) continue;
-    const LimitKind& kind = kLimitKinds[RatesOf(site).rate_bytes_per_step <= 0 ? 1 : 0];
+    const LimitKind& kind = kLimitKinds[WholeOf(site).rate_bytes_per_step <= 0 ? 1 : 0];
     const std::optional<Limit> limit = LimitOf(kind, site.device);
     const RatePer per = limit ? limit->per : PerOf(site);
     const std::optional<double> rate = RateFor(site, per);
@@ -270,6 +285,46 @@ void Judge::JudgeEvidence(CheckReport* check) {
   }
 }
 
+void Judge::ApplyExceptions(CheckFinding* finding) {
+  for (size_t i = 0; i < options_.budgets.exceptions.size(); ++i) {
+    const CheckException& exception = options_.budgets.exceptions[i];
+    if (!IsFor(exception, *finding)) continue;
+    used_exceptions_[i] = true;
+    finding->reason = exception.reason;
+    finding->expires = exception.expires ? absl::FormatCivilTime(*exception.expires) : "never";
+    if (exception.expires && *exception.expires < options_.today) {
+      finding->expired = true;
+      absl::StrAppend(&finding->message, "; the exception for it expired on ", finding->expires, " (", exception.place,
+                      ": ", Printable(exception.reason), ")");
+      continue;  // another one may hold
+    }
+    // A rate per something else cannot be held against it.
+    const bool is_rate = IsByteRate(finding->unit);
+    const bool compares =
+        !is_rate || !exception.up_to || finding->unit == UnitOf(LimitUnit::kBytesPerStep, false, exception.up_to->per);
+    if (exception.up_to && (!compares || finding->value > exception.up_to->value)) {
+      const LimitUnit unit = compares ? LimitUnit::kBytes : LimitUnit::kBytesPerStep;
+      absl::StrAppend(&finding->message, "; the exception for it is up to ", FormatLimit(*exception.up_to, unit), " (",
+                      exception.place, ")");
+      continue;
+    }
+    finding->expired = false;
+    finding->status = CheckFinding::Status::kExcepted;
+    return;
+  }
+}
+
+std::vector<std::string> Judge::UnusedExceptions() const {
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < options_.budgets.exceptions.size(); ++i) {
+    if (used_exceptions_[i]) continue;
+    lines.push_back(absl::StrCat(options_.budgets.exceptions[i].place,
+                                 ": the exception is for nothing that was found (",
+                                 Printable(options_.budgets.exceptions[i].reason), ")"));
+  }
+  return lines;
+}
+
 CheckReport Judge::Run() {
   CheckReport check;
   check.tool_version = report_.tool_version;
@@ -283,17 +338,16 @@ CheckReport Judge::Run() {
   JudgeRegressions();
   JudgeEvidence(&check);
 
-  ExceptionList exceptions(options_.budgets.exceptions, options_.today);
   for (CheckFinding& finding : findings_) {
     if (!Fails(finding.rule)) finding.status = CheckFinding::Status::kWarning;
-    exceptions.Apply(&finding);
+    ApplyExceptions(&finding);
     if (finding.status == CheckFinding::Status::kFailed) rules_[finding.rule].result = CheckedRule::Result::kFailed;
     check.failed += finding.status == CheckFinding::Status::kFailed;
     check.warned += finding.status == CheckFinding::Status::kWarning;
     check.excepted += finding.status == CheckFinding::Status::kExcepted;
   }
   for (std::string& line : notes_) check.warnings.push_back(std::move(line));
-  for (std::string& line : exceptions.Unused()) check.warnings.push_back(std::move(line));
+  for (std::string& line : UnusedExceptions()) check.warnings.push_back(std::move(line));
   // In the order of the rules; within one as they were found: leaks by rate, devices by number.
   for (const CheckRule& rule : kCheckRules) {
     for (CheckFinding& finding : findings_) {

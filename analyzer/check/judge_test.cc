@@ -106,7 +106,7 @@ TEST(Check, ALeakOfManySitesIsOneFinding) {
   leader.parts = 1;
   leader.group = ReportLeak{};
   leader.group->rate_bytes_per_step = leader.group->rate_ci_low = leader.group->rate_ci_high = 4000;
-  part.part_of = "a";
+  part.part_of = ReportSiteIndex(0);
   part.frames[1].line = 99;
   const Report job = Job({leader, part});
   const CheckReport check = Judged(job);
@@ -436,7 +436,7 @@ TEST(CheckAgainstABaseline, ALeakThatHasAnotherSiteHasBecomeWorse) {
   leader.parts = 1;
   leader.group = ReportLeak{};
   leader.group->rate_bytes_per_step = 4000;
-  part.part_of = "a";
+  part.part_of = ReportSiteIndex(0);
   const Report job = Job({leader, part});
   DiffReport diff = Compared();
   EXPECT_EQ(Failed(Judged(job, "", &diff)), "");

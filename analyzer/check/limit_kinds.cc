@@ -8,6 +8,7 @@
 #include "absl/strings/substitute.h"
 #include "analyzer/check/limits.h"
 #include "analyzer/check/site_findings.h"
+#include "analyzer/model/whole_leak.h"
 
 namespace vramtrack {
 namespace {
@@ -16,10 +17,10 @@ namespace {
 std::optional<double> LeaksTogether(const Report& report, uint32_t device, RatePer per) {
   double sum = 0;
   for (const ReportSite& site : report.sites) {
-    if (!IsLeak(site) || site.device != device || !site.part_of.empty()) continue;
+    if (!IsLeak(site) || site.device != device || !site.part_of.is_none()) continue;
     const std::optional<double> rate = RateOfAll(site, per);
     if (!rate) return std::nullopt;
-    if (RatesOf(site).rate_bytes_per_step > 0) sum += *rate;
+    if (WholeOf(site).rate_bytes_per_step > 0) sum += *rate;
   }
   return sum;
 }
@@ -190,7 +191,7 @@ std::string WhyUnknown(const Report& report, const LimitKind& kind, const Limit&
 std::optional<WorstRank> WorstRankOf(const ReportSite& site) {
   if (!site.across || !site.across->rate || site.across->leak < 2) return std::nullopt;
   const ReportAcross::Rate& rate = *site.across->rate;
-  const ReportLeak all = RatesOf(site);
+  const ReportLeak all = WholeOf(site);
   const bool objects = all.rate_bytes_per_step <= 0;
   if (objects != (rate.of == RateOf::kObjects)) return std::nullopt;
   const double together = objects ? all.rate_objects_per_step : all.rate_bytes_per_step;

@@ -6,6 +6,7 @@
 #include "analyzer/check/limit_kinds.h"
 #include "analyzer/check/limits.h"
 #include "analyzer/model/frame_text.h"
+#include "analyzer/model/whole_leak.h"
 
 namespace vramtrack {
 
@@ -41,20 +42,10 @@ CheckFinding FindingOf(const ReportSite& site) {
   return finding;
 }
 
-ReportLeak RatesOf(const ReportSite& site) {
-  if (site.group) return *site.group;
-  ReportLeak own;
-  own.rate_bytes_per_step = site.rate_bytes_per_step;
-  own.rate_ci_low = site.rate_ci_low;
-  own.rate_ci_high = site.rate_ci_high;
-  own.rate_objects_per_step = site.rate_objects_per_step;
-  return own;
-}
-
 RatePer PerOf(const ReportSite& site) { return site.rate_unit == RateUnit::kStep ? RatePer::kStep : RatePer::kGiB; }
 
 std::optional<double> RateOfAll(const ReportSite& site, RatePer per) {
-  const ReportLeak leak = RatesOf(site);
+  const ReportLeak leak = WholeOf(site);
   const bool objects = leak.rate_bytes_per_step <= 0;
   if (per == PerOf(site)) return objects ? leak.rate_objects_per_step : leak.rate_bytes_per_step;
   if (per == RatePer::kSecond && !objects) return site.rate_bytes_per_second;
@@ -74,7 +65,7 @@ std::string WhyNoRate(RatePer asked, RatePer per) {
 }
 
 std::string LeakMessage(const ReportSite& site, const Limit* limit) {
-  const ReportLeak leak = RatesOf(site);
+  const ReportLeak leak = WholeOf(site);
   const bool objects = leak.rate_bytes_per_step <= 0;
   const LimitUnit unit = objects ? LimitUnit::kObjectsPerStep : LimitUnit::kBytesPerStep;
   const double all = objects ? leak.rate_objects_per_step : leak.rate_bytes_per_step;

@@ -25,9 +25,6 @@ void NameByFrame(const std::vector<ReportFrame>& frames, size_t frame, CheckFind
 // Returns a finding about the site, without rule, value and message.
 CheckFinding FindingOf(const ReportSite& site);
 
-// Returns the rates of the whole leak that the site leads; its own rates if it leads none.
-ReportLeak RatesOf(const ReportSite& site);
-
 // Returns the denominator of the leak's rates.
 RatePer PerOf(const ReportSite& site);
 // Return the rate of a leak including all its sites, in bytes, or in objects if it has no bytes. Nullopt if the trace

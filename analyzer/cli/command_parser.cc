@@ -113,14 +113,18 @@ int CommandParser::MissingArgument() const {
   return Wrong((missing.empty() ? "an argument" : missing[0]->get_name()) + " is missing");
 }
 
-int CommandParser::WrongNumberOfValues(const std::string& name) const {
-  const CLI::Option* const option = app_.get_option_no_throw(name);
-  if (option == nullptr || option->get_items_expected_max() == 0) return Wrong(name + " takes no value");
-  const bool twice = static_cast<int>(option->count()) > option->get_items_expected_max();
-  return Wrong(name + (twice ? " is given more than once" : " needs a value"));
+int CommandParser::WrongNumberOfValues(const std::string& last_argument) const {
+  const std::vector<const CLI::Option*> repeated = app_.get_options([](const CLI::Option* option) {
+    return static_cast<int>(option->count()) > std::max(option->get_items_expected_max(), 1);
+  });
+  if (!repeated.empty()) return Wrong(repeated[0]->get_name() + " is given more than once");
+  // Only the last argument can be without a value: any other takes the next one.
+  const CLI::Option* const last = app_.get_option_no_throw(last_argument);
+  return Wrong((last == nullptr ? last_argument : last->get_name()) + " needs a value");
 }
 
 std::optional<int> CommandParser::Parse(Arguments arguments) {
+  const std::string last = arguments.empty() ? "" : arguments.back();
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
   try {
     app_.parse(std::move(arguments));
@@ -133,9 +137,8 @@ std::optional<int> CommandParser::Parse(Arguments arguments) {
     return UnexpectedArgument();
   } catch (const CLI::RequiredError&) {
     return MissingArgument();
-  } catch (const CLI::ArgumentMismatch& error) {
-    const std::string what = error.what();  // the option, a colon, and English
-    return WrongNumberOfValues(what.substr(0, what.find_first_of(": ")));
+  } catch (const CLI::ArgumentMismatch&) {
+    return WrongNumberOfValues(last);
   } catch (const CLI::ValidationError& error) {
     return BadInput(error.what());
   } catch (const CLI::ParseError& error) {

@@ -77,7 +77,7 @@ class CommandParser {
   };
   int UnexpectedArgument() const;
   int MissingArgument() const;
-  int WrongNumberOfValues(const std::string& name) const;
+  int WrongNumberOfValues(const std::string& last_argument) const;
 
   const std::string command_, usage_, summary_;
   CLI::App app_;

@@ -9,9 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/cli/holder_request.h"
-#include "analyzer/cli/live_job.h"
 #include "analyzer/cli/mapped_header.h"
-#include "analyzer/cli/output.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/ingest/trace_choice.h"
 #include "analyzer/render/html/source_lines.h"
@@ -41,8 +39,6 @@ std::string SignatureOf(const std::vector<std::string>& paths) {
   return signature;
 }
 
-const char* Flag(bool set) { return set ? "1" : ""; }
-
 bool HasEnded(const Report& report) {
   return std::all_of(report.processes.begin(), report.processes.end(),
                      [](const ReportProcess& process) { return process.complete; });
@@ -66,93 +62,7 @@ ListedTrace ListTrace(const std::string& path, size_t number) {
           info.st_mtime};
 }
 
-// What the reading process does. The first field of a request and of an answer says what it is.
-class Reader {
- public:
-  explicit Reader(const ViewOptions& options) : options_(options) {}
-
-  WorkerProcess::Fields Answer(const WorkerProcess::Fields& request) {
-    try {
-      if (request[0] == "list") return List();
-      return request[0] == "look" ? Look(request, FindJob(request)) : Read(request, FindJob(request));
-    } catch (const CommandFailure& failure) {
-      return {"trouble", failure.line};
-    }
-  }
-
- private:
-  using Fields = WorkerProcess::Fields;
-
-  // {"list"} -> {"runs", then for each run: "run", its id, seconds since 1970, number of traces, their paths}. The run
-  // "one" has no page; that of "all" is the page of the folder.
-  Fields List() const {
-    const bool of_process = IsProcessNumber(options_.live.target);
-    const std::vector<std::string> listed =
-        OrFail(of_process ? TracesOfProcess(options_.live.target) : ListTraces(options_.live.target));
-    Fields answer = {"runs"};
-    auto add = [&answer](const char* kind, const TraceRun& run) {
-      answer.insert(answer.end(),
-                    {kind, run.run_id, absl::StrCat(run.start_ns / kNanosPerSecond), absl::StrCat(run.paths.size())});
-      answer.insert(answer.end(), run.paths.begin(), run.paths.end());
-    };
-    if (listed.size() == 1 || of_process || !IsTraceName(listed.front())) {
-      // One trace, those of one job, or summaries, which are not sorted into runs.
-      add(listed.size() == 1 ? "apart" : "all", {"", 0, listed, {}});
-      return answer;
-    }
-    const TraceRuns sorted = SortIntoRuns(listed);
-    for (const TraceRun& run : sorted.runs) {
-      add("run", run);
-      if (!run.earlier.empty()) add("apart", {"", 0, run.earlier, {}});
-    }
-    if (!sorted.unreadable.empty()) add("apart", {"", 0, sorted.unreadable, {}});
-    return answer;
-  }
-
-  // Of {"read" or "look", path, run or not, run id, …}.
-  LiveJob& FindJob(const Fields& request) {
-    std::unique_ptr<LiveJob>& job = jobs_[std::make_pair(request[1], request[2] + request[3])];
-    if (job == nullptr) {
-      job = std::make_unique<LiveJob>(request[1], options_.live.analysis.analyze);
-      if (!request[2].empty()) job->ChooseRun(request[3]);
-      job->ListSites(kMaxPageSites);
-    }
-    const absl::Status found = job->Find();
-    // The traces of processes that have ended are still there.
-    if (job->paths().empty() || !IsProcessNumber(request[1])) OrFail(found);
-    return *job;
-  }
-
-  // {"read", path, run or not, run id, signature or empty} ->
-  // {"same"} or {"trouble", text} or {"report", ended, signature, answer, data}.
-  Fields Read(const Fields& request, const LiveJob& job) {
-    std::string signature = SignatureOf(job.paths());
-    if (signature == request[4]) return {"same"};
-    const Report report = OrFail(job.ReadWhole().report);
-    std::vector<SourceExcerpt> source;
-    if (options_.source) source = ReadSource(report, job.paths());
-    return {"report", Flag(HasEnded(report)), std::move(signature), RenderPageAnswer(report),
-            RenderPageData(report, source)};
-  }
-
-  // {"look", path, run or not, run id, read or not} ->
-  // {"ended", signature} or {"trouble", text} or {"answer", answer} or {"runs"}.
-  static Fields Look(const Fields& request, LiveJob& job) {
-    if (AreFinished(job.paths())) return {"ended", SignatureOf(job.paths())};
-    if (request[4].empty()) return {"runs"};
-    return {"answer", RenderPageAnswer(OrFail(job.Read().report))};
-  }
-
-  const ViewOptions& options_;
-  std::map<std::pair<std::string, std::string>, std::unique_ptr<LiveJob>> jobs_;
-};
-
 }  // namespace
-
-ViewedTraces::ViewedTraces(const ViewOptions& options)
-    : options_(options), reader_([reader = std::make_shared<Reader>(options)](const WorkerProcess::Fields& request) {
-        return reader->Answer(request);
-      }) {}
 
 absl::Status ViewedTraces::Open() {
   Progress progress("analyzing " + options_.live.target);
@@ -178,33 +88,44 @@ size_t ViewedTraces::NumberOf(const std::string& path, const std::optional<std::
 
 absl::Status ViewedTraces::FindAgain() {
   const Clock::time_point begin = Clock::now();
-  const absl::StatusOr<WorkerProcess::Fields> listed = Ask({"list"});
+  const std::string& target = options_.live.target;
+  const bool of_process = IsProcessNumber(target);
+  const absl::StatusOr<std::vector<std::string>> listed = of_process ? TracesOfProcess(target) : ListTraces(target);
   next_list_ = Clock::now() + std::max<Clock::duration>(kBetweenLists, kIdleShare * (Clock::now() - begin));
   // What was there stays.
   if (!listed.ok()) return listed.status();
   std::vector<ListedRun> runs;
   std::vector<size_t> pages;  // of whole runs
   size_t traces = 0;
-  for (auto field = listed->begin() + 1; field != listed->end();) {
-    const std::string& kind = *field++;
-    const std::string& run_id = *field++;
-    ListedRun run;
-    run.started = static_cast<std::time_t>(std::stoull(*field++));
-    for (size_t left = std::stoull(*field++); left > 0; --left, ++traces) {
-      run.traces.push_back(ListTrace(*field, NumberOf(*field, std::nullopt)));
-      ++field;
+  const auto add = [&](const TraceRun& run) -> ListedRun& {
+    ListedRun& added = runs.emplace_back();
+    added.started = static_cast<std::time_t>(run.start_ns / kNanosPerSecond);
+    for (const std::string& path : run.paths) added.traces.push_back(ListTrace(path, NumberOf(path, std::nullopt)));
+    traces += run.paths.size();
+    return added;
+  };
+  const auto add_with_page = [&](const TraceRun& run, const std::optional<std::string>& run_id) {
+    ListedRun& added = add(run);
+    pages.push_back(NumberOf(target, run_id));
+    added.link = LinkTo(pages.back());
+  };
+  if (listed->size() == 1) {
+    add({"", 0, *listed, {}});
+  } else if (of_process || !IsTraceName(listed->front())) {
+    // Those of one job, or summaries, which are not sorted into runs.
+    add_with_page({"", 0, *listed, {}}, std::nullopt);
+  } else {
+    const TraceRuns sorted = SortIntoRuns(*listed);
+    for (const TraceRun& run : sorted.runs) {
+      add_with_page(run, run.run_id);
+      if (!run.earlier.empty()) add({"", 0, run.earlier, {}});
     }
-    if (kind != "apart") {
-      pages.push_back(
-          NumberOf(options_.live.target, kind == "run" ? std::optional<std::string>(run_id) : std::nullopt));
-      run.link = LinkTo(pages.back());
-    }
-    runs.push_back(std::move(run));
+    if (!sorted.unreadable.empty()) add({"", 0, sorted.unreadable, {}});
   }
   std::optional<size_t> only;
   if (pages.size() == 1) only = pages[0];
   if (traces == 1) only = 0;
-  auto list = std::make_shared<const std::string>(RenderTraceList(options_.live.target, runs, kToolVersion));
+  auto list = std::make_shared<const std::string>(RenderTraceList(target, runs, kToolVersion));
   const std::lock_guard<std::mutex> lock(mutex_);
   list_ = std::move(list);
   listed_ = traces > 1;
@@ -239,59 +160,76 @@ ViewedTraces::Clock::time_point ViewedTraces::NextAfter(Clock::time_point begin)
          std::max(std::chrono::duration_cast<Clock::duration>(least), kIdleShare * (Clock::now() - begin));
 }
 
-absl::StatusOr<WorkerProcess::Fields> ViewedTraces::Ask(const WorkerProcess::Fields& request) {
-  absl::StatusOr<WorkerProcess::Fields> answer = reader_.Ask(request);
-  if (answer.ok() && (*answer)[0] == "trouble") return absl::InvalidArgumentError((*answer)[1]);
-  return answer;
+absl::Status ViewedTraces::Find(View* view) const {
+  if (!view->job) {
+    view->job.emplace(view->path, options_.live.analysis.analyze);
+    if (view->run_id) view->job->ChooseRun(*view->run_id);
+    view->job->ListSites(kMaxPageSites);
+  }
+  const absl::Status found = view->job->Find();
+  // The traces of processes that have ended are still there.
+  return view->job->paths().empty() || !IsProcessNumber(view->path) ? found : absl::OkStatus();
 }
 
-absl::StatusOr<WorkerProcess::Fields> ViewedTraces::Ask(const char* what, const View& view, std::string last) {
-  return Ask({what, view.path, Flag(view.run_id.has_value()), view.run_id.value_or(""), std::move(last)});
+absl::Status ViewedTraces::ReadInto(View* view, LiveState* state, bool* has_new_data) const {
+  // A job that runs may write without a sign that it does.
+  const std::string known = state->ended && state->trouble.empty() ? view->signature : "";
+  if (absl::Status found = Find(view); !found.ok()) return found;
+  std::string signature = SignatureOf(view->job->paths());
+  if (signature == known) return absl::OkStatus();
+  const absl::StatusOr<Report> report = view->job->ReadWhole().report;
+  if (!report.ok()) return report.status();
+  std::vector<SourceExcerpt> source;
+  if (options_.source) source = ReadSource(*report, view->job->paths());
+  std::string answer = RenderPageAnswer(*report), data = RenderPageData(*report, source);
+  state->trouble.clear();
+  state->ended = HasEnded(*report);
+  *has_new_data = data != view->data;
+  if (*has_new_data || answer != view->answer) ++state->version;
+  view->signature = std::move(signature);
+  view->answer = std::move(answer);
+  view->data = std::move(data);
+  return absl::OkStatus();
 }
 
 void ViewedTraces::Read(View* view) {
   LiveState state = view->state;  // only this thread changes it
   state.listed = listed_;
   const Clock::time_point begin = Clock::now();
-  // A job that runs may write without a sign that it does.
-  absl::StatusOr<WorkerProcess::Fields> answer =
-      Ask("read", *view, state.ended && state.trouble.empty() ? view->signature : "");
+  bool has_new_data = false;
+  const absl::Status read = ReadInto(view, &state, &has_new_data);
+  if (!read.ok()) state.trouble = std::string(read.message());
   view->next_report = NextAfter(begin);
   view->next_check = NextAfter(Clock::now());
-  bool has_new_data = false;
-  if (!answer.ok()) {
-    state.trouble = std::string(answer.status().message());
-  } else if ((*answer)[0] == "report") {
-    state.trouble.clear();
-    state.ended = !(*answer)[1].empty();
-    view->signature = std::move((*answer)[2]);
-    has_new_data = (*answer)[4] != view->data;
-    if (has_new_data || (*answer)[3] != view->answer) ++state.version;
-    view->answer = std::move((*answer)[3]);
-    view->data = std::move((*answer)[4]);
-  }
   Publish(view, std::move(state), has_new_data);
 }
 
+std::optional<std::string> ViewedTraces::NewAnswer(View* view, bool reads) const {
+  // The next report says what is wrong.
+  if (!Find(view).ok()) return std::nullopt;
+  if (AreFinished(view->job->paths())) {
+    if (SignatureOf(view->job->paths()) != view->signature) view->next_report = Clock::time_point::min();
+    return std::nullopt;
+  }
+  if (!reads) return std::nullopt;
+  const absl::StatusOr<Report> report = view->job->Read().report;
+  std::string answer = report.ok() ? RenderPageAnswer(*report) : view->answer;
+  return answer == view->answer ? std::nullopt : std::optional<std::string>(std::move(answer));
+}
+
 void ViewedTraces::Look(View* view) {
-  LiveState state = view->state;
   const Clock::time_point begin = Clock::now();
   // Where the next report comes soon, it needs no look before it. The first look reads as much as a report; the
   // earlier, the less that is.
   const bool first = view->next_look == Clock::time_point::min();
   const bool reads = first || (begin >= view->next_look && view->next_report - begin > kLongWait);
-  const absl::StatusOr<WorkerProcess::Fields> answer = Ask("look", *view, Flag(reads));
+  std::optional<std::string> answer = NewAnswer(view, reads);
   if (reads) view->next_look = NextAfter(begin);
   view->next_check = NextAfter(Clock::now());
-  // The next report says what is wrong.
-  if (!answer.ok()) return;
-  if ((*answer)[0] == "ended") {
-    if ((*answer)[1] != view->signature) view->next_report = Clock::time_point::min();
-    return;
-  }
-  if ((*answer)[0] == "runs" || (*answer)[1] == view->answer) return;
+  if (!answer) return;
+  LiveState state = view->state;
   ++state.version;
-  view->answer = (*answer)[1];
+  view->answer = *std::move(answer);
   Publish(view, std::move(state), /*has_new_data=*/false);
 }
 

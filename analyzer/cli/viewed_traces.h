@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "analyzer/cli/live_job.h"
 #include "analyzer/cli/shared_options.h"
-#include "analyzer/cli/worker_process.h"
 #include "analyzer/render/html/html.h"
 
 namespace vramtrack {
@@ -25,14 +25,13 @@ struct ViewOptions {
 };
 
 // The traces that `vramtrack view` shows, each run and each trace with a number, and what is known of them. One thread
-// reads, by a process of its own, as traces may be truncated meanwhile; any thread may ask. Nothing is read that nobody
-// asks for.
+// reads; any thread may ask. Nothing is read that nobody asks for.
 class ViewedTraces {
  public:
   using Text = std::shared_ptr<const std::string>;
 
   // `options` must outlive it.
-  explicit ViewedTraces(const ViewOptions& options);
+  explicit ViewedTraces(const ViewOptions& options) : options_(options) {}
 
   // Finds the traces and, if they are of one run, reads that. An error is one line. To be called first.
   absl::Status Open();
@@ -56,6 +55,7 @@ class ViewedTraces {
     // Of the thread that reads.
     std::string path;
     std::optional<std::string> run_id;  // of the folder `path`; nullopt: what `path` is
+    std::optional<LiveJob> job;         // nullopt until it is read
     std::string signature;              // of the files of the last report
     Clock::time_point next_report = Clock::time_point::min();
     Clock::time_point next_look = Clock::time_point::min();
@@ -72,18 +72,18 @@ class ViewedTraces {
   size_t NumberOf(const std::string& path, const std::optional<std::string>& run_id);
   // Returns when to read again after a reading that began at `begin`.
   Clock::time_point NextAfter(Clock::time_point begin) const;
-  // Asks the reader; what is wrong with the traces is an error.
-  absl::StatusOr<WorkerProcess::Fields> Ask(const WorkerProcess::Fields& request);
-  // The same for a report or a look. `last`: the last field of the request.
-  absl::StatusOr<WorkerProcess::Fields> Ask(const char* what, const View& view, std::string last);
-  // Makes the whole report.
+  // Finds the traces of a page.
+  absl::Status Find(View* view) const;
+  // Makes the whole report, unless nothing has changed since the last one.
   void Read(View* view);
+  absl::Status ReadInto(View* view, LiveState* state, bool* has_new_data) const;
   // Between two of these: looks whether the job has ended and, if it is time, whether the answer has changed.
   void Look(View* view);
+  // Returns the answer of a look if it has changed. `reads`: whether it is time for a look.
+  std::optional<std::string> NewAnswer(View* view, bool reads) const;
   void Publish(View* view, LiveState state, bool has_new_data);
 
   const ViewOptions& options_;
-  WorkerProcess reader_;
   std::map<std::string, size_t> numbers_;  // of a path, or of a run id after "run "
   Clock::time_point next_list_ = Clock::time_point::min();
   mutable std::mutex mutex_;

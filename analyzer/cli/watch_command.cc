@@ -73,14 +73,14 @@ class Watch {
     read_s_ = 0;
     if (!given_.on_leak.empty()) TellOfLeaks(job, report);
     if (!given_.on_full.empty()) {
-      for (const ReportDevice& device : report.devices) TellOfDevice(job, device);
+      for (const ReportDevice& device : report.devices) TellOfDevice(job, report, device);
     }
     return read_s_;
   }
 
  private:
   static bool IsToldOf(const ReportSite& site) {
-    return IsLeak(site) && site.verdict != Verdict::kMinorLeak && site.part_of.empty();
+    return IsLeak(site) && site.verdict != Verdict::kMinorLeak && site.part_of.is_none();
   }
 
   LiveJob::Look ReadWhole(const LiveJob& job) {
@@ -99,24 +99,25 @@ class Watch {
     if (!whole.report.ok()) return;
     for (const ReportSite& site : whole.report->sites) {
       if (!IsToldOf(site) || !told_.insert(site.id).second) continue;
-      RunByShell(given_.on_leak, RenderLeakEvent(given_.live.target, site));
+      RunByShell(given_.on_leak, RenderLeakEvent(given_.live.target, *whole.report, site));
     }
   }
 
-  void TellOfDevice(const LiveJob& job, const ReportDevice& device) {
+  void TellOfDevice(const LiveJob& job, const Report& report, const ReportDevice& device) {
     if (!device.growth || !device.growth->seconds_to_oom) return;
     const double seconds = *device.growth->seconds_to_oom;
     const auto key = std::make_pair(device.pid, device.index);
     if (seconds > kOutOfDanger * given_.seconds_to_full) full_.erase(key);
     if (seconds > given_.seconds_to_full || !full_.insert(key).second) return;
     const LiveJob::Look whole = ReadWhole(job);
-    const ReportDevice* told = &device;
+    std::string event = RenderFullEvent(given_.live.target, report, device);
     if (whole.report.ok()) {
       for (const ReportDevice& one : whole.report->devices) {
-        if (one.pid == device.pid && one.index == device.index) told = &one;
+        if (one.pid != device.pid || one.index != device.index) continue;
+        event = RenderFullEvent(given_.live.target, *whole.report, one);
       }
     }
-    RunByShell(given_.on_full, RenderFullEvent(given_.live.target, *told));
+    RunByShell(given_.on_full, event);
   }
 
   const WatchArguments& given_;

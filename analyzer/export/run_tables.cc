@@ -46,7 +46,7 @@ struct RunRow {
     double leak_bytes_per_step = 0;
     for (const auto& [verdict, count] : findings.verdict_counts) sites += count;
     for (const ReportSite& site : findings.sites) {
-      if (!IsLeak(site) || !site.part_of.empty()) continue;
+      if (!IsLeak(site) || !site.part_of.is_none()) continue;
       ++leaks;
       leak_bytes_per_step += site.group ? site.group->rate_bytes_per_step : site.rate_bytes_per_step;
     }
@@ -127,14 +127,14 @@ void AddDevices(const ProcessSummary& process, TableWriter* table) {
 
 struct OomRow {
   const ReportOom& oom = kNone<ReportOom>;
+  const std::string& holder = kNone<std::string>;  // id of the site that holds most of what was live
 
   void Put(TableRows* columns) const {
     TableRows& column = *columns;
     static const FieldChoice choice = {{"rank", "pid"}, {}};
     PutFields(oom, choice, columns);
-    // The site that holds most of what was live.
     const bool held = !oom.holders.empty();
-    column("holder", held ? OrNull(oom.holders[0].first) : std::nullopt);
+    column("holder", OrNull(holder));
     column("holder_bytes", held ? std::optional(oom.holders[0].second) : std::nullopt);
     const size_t named = NamingFrame(oom.stack, 0);
     const ReportFrame* frame = named < oom.stack.size() ? &oom.stack[named] : nullptr;
@@ -145,7 +145,11 @@ struct OomRow {
 };
 
 void AddOoms(const ProcessSummary& process, TableWriter* table) {
-  for (const ReportOom& oom : process.findings.oom) table->Add(OomRow{oom});
+  const ProcessFindings& findings = process.findings;
+  for (const ReportOom& oom : findings.oom) {
+    const ReportSiteIndex holder = oom.holders.empty() ? ReportSiteIndex() : oom.holders[0].first;
+    table->Add(OomRow{oom, holder.is_none() ? kNone<std::string> : findings.sites.at(holder.value()).id});
+  }
 }
 
 }  // namespace

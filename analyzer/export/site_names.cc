@@ -4,7 +4,6 @@
 #include <functional>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "analyzer/job/site_id.h"
 
@@ -16,15 +15,8 @@ uint64_t HashOf(const ReportSite& site) { return std::hash<std::string>()(SameSi
 }  // namespace
 
 void NameSites(ProcessFindings* findings) {
-  std::vector<ReportSite>& sites = findings->sites;
-  AssignIds(sites.size(), &sites);
-  const SiteNamer name = [&sites](size_t index) { return index < sites.size() ? sites[index].id : ""; };
-  for (ReportSite& site : sites) {
-    uint64_t leader;
-    if (absl::SimpleAtoi(site.part_of, &leader)) site.part_of = name(leader);
-  }
-  for (ReportOom& oom : findings->oom) RenameSites(name, &oom);
-  for (ReportSite& site : sites) ShowRawFrames(&site);
+  AssignIds(findings->sites.size(), &findings->sites);
+  for (ReportSite& site : findings->sites) ShowRawFrames(&site);
 }
 
 ReportSite SiteOutline(const Site& site, std::vector<ReportFrame> frames) {

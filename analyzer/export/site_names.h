@@ -14,7 +14,7 @@
 
 namespace vramtrack {
 
-// Gives the sites of a process the ids that a report of it alone gives them, and replaces all references to them.
+// Gives the sites of a process the ids that a report of it alone gives them.
 void NameSites(ProcessFindings* findings);
 
 // Returns only those fields of a site from which its id is made.

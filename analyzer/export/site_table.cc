@@ -20,17 +20,18 @@ const ReportFrame* NamedFrame(const ReportSite& site) {
 struct SiteRow {
   const ReportSite& site = kNone<ReportSite>;
   bool judged = false;  // it is one of the report's: rates, intervals and what the peak would have been are known
-  std::optional<SiteCounts> counts = {};  // none: of a summary
+  const std::vector<ReportSite>* sites = nullptr;  // those of the report
+  std::optional<SiteCounts> counts = {};           // none: of a summary
 
   void Put(TableRows* columns) const {
     TableRows& column = *columns;
     // What is known of sites of the report only.
     static const FieldChoice of_report = {
-        {},
+        {"rate", "text"},
         {"rate_bytes_per_step", "rate_ci_low", "rate_ci_high", "rate_objects_per_step", "rate_unit",
          "rate_bytes_per_second", "peak_without_site"}};
-    static const FieldChoice of_others = {{}, of_report.uncertain, false};
-    PutFields(site, judged ? of_report : of_others, columns);
+    static const FieldChoice of_others = {of_report.left_out, of_report.uncertain, false};
+    PutFields(site, judged ? of_report : of_others, columns, sites);
     const SiteCounts& known = counts ? *counts : kNone<SiteCounts>;
     column("alloc_objects", NullUnless(counts.has_value(), known.alloc_objects));
     column("alloc_bytes", NullUnless(counts.has_value(), known.alloc_bytes));
@@ -88,13 +89,13 @@ void AddSites(ExportedProcess* process, TableWriter* table) {
     }
     const bool is_judged = i < judged.size();
     const ReportSite site = is_judged ? judged[i] : Describe(analysis, names.named[i]);
-    if (!table->Add(SiteRow{site, is_judged, counts[i]})) break;
+    if (!table->Add(SiteRow{site, is_judged, &judged, counts[i]})) break;
   }
 }
 
 void AddSummarySites(const ProcessSummary& summary, TableWriter* table) {
   for (const ReportSite& site : summary.findings.sites) {
-    if (!table->Add(SiteRow{site, true})) break;
+    if (!table->Add(SiteRow{site, true, &summary.findings.sites})) break;
   }
 }
 

@@ -24,6 +24,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
+#include "analyzer/model/site.h"
 
 namespace vramtrack {
 
@@ -210,7 +211,9 @@ struct FieldChoice {
 // Lists and structs have no column. An empty text becomes null.
 class FieldColumns {
  public:
-  FieldColumns(TableRows* columns, const FieldChoice& choice) : columns_(*columns), choice_(choice) {}
+  // `sites`: those that the struct refers to; null if it refers to none.
+  FieldColumns(TableRows* columns, const FieldChoice& choice, const std::vector<ReportSite>* sites)
+      : columns_(*columns), choice_(choice), sites_(sites) {}
 
   template <class T>
   void operator()(uint32_t, const char* name, T&& value, const char* = "") {
@@ -232,7 +235,9 @@ class FieldColumns {
   void Look(const std::string& name, const field::OrNull<T>& wrapped) {
     Put(name, OrNull(wrapped.value));
   }
-  void Look(const std::string& name, const field::SiteReference& wrapped) { Look(name, wrapped.value); }
+  void Look(const std::string& name, const ReportSiteIndex& site) {
+    Put(name, OrNull(site.is_none() ? kNone<std::string> : sites_->at(site.value()).id));
+  }
   template <class E>
   void Look(const std::string& name, const field::OneOf<E>& wrapped) {
     Look(name, wrapped.value);
@@ -251,11 +256,13 @@ class FieldColumns {
 
   TableRows& columns_;
   const FieldChoice& choice_;
+  const std::vector<ReportSite>* const sites_;
 };
 
 template <class T>
-void PutFields(const T& of, const FieldChoice& choice, TableRows* columns) {
-  FieldColumns visitor(columns, choice);
+void PutFields(const T& of, const FieldChoice& choice, TableRows* columns,
+               const std::vector<ReportSite>* sites = nullptr) {
+  FieldColumns visitor(columns, choice, sites);
   Fields(visitor, const_cast<T&>(of));  // the visitor does not change it
 }
 

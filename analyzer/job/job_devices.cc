@@ -2,6 +2,7 @@
 #include "analyzer/job/job_devices.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -12,11 +13,10 @@ namespace {
 
 // Those of a device.
 template <class Picture>
-std::vector<Picture> Take(uint32_t device, const SiteNamer& joined, std::vector<Picture>* from) {
+std::vector<Picture> Take(uint32_t device, std::vector<Picture>* from) {
   std::vector<Picture> taken;
   for (Picture& picture : *from) {
     if (picture.device != device) continue;
-    RenameSites(joined, &picture);
     taken.push_back(std::move(picture));
   }
   return taken;
@@ -39,45 +39,40 @@ bool IsToBeShown(uint64_t bytes, const JobProcess& process, uint64_t other_bytes
 }
 
 template <class Picture>
-void Put(const SiteNamer& id, Picture* picture, std::vector<Picture>* to) {
-  RenameSites(id, picture);
-  to->push_back(std::move(*picture));
+void MoveAll(std::vector<Picture>* from, std::vector<Picture>* to) {
+  to->insert(to->end(), std::make_move_iterator(from->begin()), std::make_move_iterator(from->end()));
 }
 
 }  // namespace
 
 template <class Picture>
-void JobDevices::TakeHigher(const JobProcess& process, const SiteNamer& joined, std::vector<Picture>* from,
-                            OfHost<Picture>* highest) {
+void JobDevices::TakeHigher(const JobProcess& process, std::vector<Picture>* from, OfHost<Picture>* highest) {
   for (Picture& picture : *from) {
     if (picture.device || IsEmpty(picture)) continue;
     const uint64_t height = HeightOf(picture);
     if (!IsToBeShown(height, process, highest->height, highest->of)) continue;
-    RenameSites(joined, &picture);
     highest->of = &process;
     highest->height = height;
     highest->picture = std::move(picture);
   }
 }
 
-void JobDevices::Add(const JobProcess& process, const SiteNamer& joined, ProcessFindings* findings) {
+void JobDevices::Add(const JobProcess& process, ProcessFindings* findings) {
   for (ReportDevice& device : findings->devices) {
     Shown& shown = devices_[device.index];
     shown.users += device.peak.reserved > 0;
     if (!IsToBeShown(device.peak.reserved, process, shown.device.peak.reserved, shown.of)) continue;
-    RenameSites(joined, &device);
     shown.of = &process;
-    shown.pictures = {Take(device.index, joined, &findings->timeline),
-                      Take(device.index, joined, &findings->peak_lines),
-                      Take(device.index, joined, &findings->peak_stacks)};
+    shown.pictures = {Take(device.index, &findings->timeline), Take(device.index, &findings->peak_lines),
+                      Take(device.index, &findings->peak_stacks)};
     shown.device = std::move(device);
   }
-  TakeHigher(process, joined, &findings->timeline, &host_);
-  TakeHigher(process, joined, &findings->peak_lines, &host_lines_);
-  TakeHigher(process, joined, &findings->peak_stacks, &host_stacks_);
+  TakeHigher(process, &findings->timeline, &host_);
+  TakeHigher(process, &findings->peak_lines, &host_lines_);
+  TakeHigher(process, &findings->peak_stacks, &host_stacks_);
 }
 
-void JobDevices::Finish(const SiteNamer& id, Report* report) {
+void JobDevices::Finish(Report* report) {
   uint64_t numbers = 0, least = UINT64_MAX, most = 0;  // of the numbers that several processes used, and by how many
   const Shown* shared = nullptr;
   uint32_t number = 0;  // of it
@@ -85,10 +80,10 @@ void JobDevices::Finish(const SiteNamer& id, Report* report) {
     shown.device.rank = shown.of->process.rank;
     shown.device.pid = shown.of->process.pid;
     shown.device.processes = shown.users;
-    Put(id, &shown.device, &report->devices);
-    for (ReportTimeline& timeline : shown.pictures.timeline) Put(id, &timeline, &report->timeline);
-    for (ReportPeakLines& lines : shown.pictures.lines) Put(id, &lines, &report->peak_lines);
-    for (ReportPeakStacks& stacks : shown.pictures.stacks) Put(id, &stacks, &report->peak_stacks);
+    report->devices.push_back(std::move(shown.device));
+    MoveAll(&shown.pictures.timeline, &report->timeline);
+    MoveAll(&shown.pictures.lines, &report->peak_lines);
+    MoveAll(&shown.pictures.stacks, &report->peak_stacks);
     if (shown.users < 2) continue;
     ++numbers;
     shared = &shown;
@@ -96,9 +91,9 @@ void JobDevices::Finish(const SiteNamer& id, Report* report) {
     least = std::min(least, shown.users);
     most = std::max(most, shown.users);
   }
-  if (host_.of != nullptr) Put(id, &host_.picture, &report->timeline);
-  if (host_lines_.of != nullptr) Put(id, &host_lines_.picture, &report->peak_lines);
-  if (host_stacks_.of != nullptr) Put(id, &host_stacks_.picture, &report->peak_stacks);
+  if (host_.of != nullptr) report->timeline.push_back(std::move(host_.picture));
+  if (host_lines_.of != nullptr) report->peak_lines.push_back(std::move(host_lines_.picture));
+  if (host_stacks_.of != nullptr) report->peak_stacks.push_back(std::move(host_stacks_.picture));
   if (numbers == 1) {
     report->warnings.push_back(absl::StrCat(most, " processes used a device with number ", number,
                                             ": its figures are those of process ", shared->of->process.pid,

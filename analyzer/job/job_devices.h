@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "analyzer/job/job_process.h"
-#include "analyzer/job/site_id.h"
 #include "analyzer/model/machine.h"
 #include "analyzer/model/process_findings.h"
 #include "analyzer/model/report.h"
@@ -22,12 +21,12 @@ namespace vramtrack {
 // are most of a process's findings and a job may have a thousand ranks. Thread-compatible.
 class JobDevices {
  public:
-  // Moves what the report shows out of the findings of `process`, which must not move in memory. `joined`: returns the
-  // job's index of a site of the process.
-  void Add(const JobProcess& process, const SiteNamer& joined, ProcessFindings* findings);
+  // Moves what the report shows out of the findings of `process`, which must not move in memory. The
+  // findings refer to the sites of the job.
+  void Add(const JobProcess& process, ProcessFindings* findings);
 
-  // Moves the devices into the report. `id`: returns the id of a site of the job.
-  void Finish(const SiteNamer& id, Report* report);
+  // Moves the devices into the report.
+  void Finish(Report* report);
 
  private:
   struct Pictures {
@@ -49,8 +48,7 @@ class JobDevices {
     Picture picture;
   };
   template <class Picture>
-  static void TakeHigher(const JobProcess& process, const SiteNamer& joined, std::vector<Picture>* from,
-                         OfHost<Picture>* highest);
+  static void TakeHigher(const JobProcess& process, std::vector<Picture>* from, OfHost<Picture>* highest);
 
   std::map<uint32_t, Shown> devices_;  // by device number
   OfHost<ReportTimeline> host_;

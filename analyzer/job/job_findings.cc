@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "analyzer/job/rank_votes.h"
 #include "analyzer/job/site_id.h"
 #include "analyzer/model/oom_lines.h"
+#include "analyzer/model/site_references.h"
 
 namespace vramtrack {
 
@@ -141,17 +143,37 @@ bool MattersMore(const ReportHost& a, const ReportHost& b) {
 
 // Where all frames are to be shown: once the sites have their ids.
 void ShowAllFrames(Report* report) {
-  std::map<std::string, std::vector<uint64_t>> indices;
+  std::vector<std::vector<uint64_t>> indices;
   for (ReportSite& site : report->sites) {
+    indices.emplace_back();
     if (site.raw_frames.empty()) continue;
-    indices[site.id] = IndicesInRaw(site.frames, site.raw_frames);
+    indices.back() = IndicesInRaw(site.frames, site.raw_frames);
     ShowRawFrames(&site);
   }
   for (ReportPeakStacks& stacks : report->peak_stacks) {
     for (ReportPeakStacks::Node& node : stacks.nodes) {
-      const auto of_site = indices.find(node.site);
-      if (of_site != indices.end() && node.frame < of_site->second.size()) node.frame = of_site->second[node.frame];
+      const std::vector<uint64_t>& of_site = indices[node.site.value()];
+      if (node.frame < of_site.size()) node.frame = of_site[node.frame];
     }
+  }
+}
+
+// Puts the worst sites first, and ranks the leaks.
+void SortSites(Report* report) {
+  std::vector<uint32_t> order(report->sites.size()), moved(order.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(),
+            [&](uint32_t a, uint32_t b) { return IsWorse(report->sites[a], report->sites[b]); });
+  std::vector<ReportSite> sorted;
+  for (const uint32_t site : order) {
+    moved[site] = static_cast<uint32_t>(sorted.size());
+    sorted.push_back(std::move(report->sites[site]));
+  }
+  report->sites = std::move(sorted);
+  ForEachSiteReference(*report, [&](ReportSiteIndex* site) { *site = ReportSiteIndex(moved[site->value()]); });
+  for (uint32_t i = 0; i < report->sites.size(); ++i) {
+    const ReportSite& site = report->sites[i];
+    if (IsLeak(site) && site.part_of.is_none()) report->ranking.emplace_back(i);
   }
 }
 
@@ -163,12 +185,12 @@ void FindingsJoin::Add(ProcessFindings findings) {
   process.curve = DescribeCurve(findings);
   process.process = std::move(findings.process);
   process.sites = sites_.Add(process, std::move(findings.sites));
-  const SiteNamer joined = [&](size_t site) {
-    return site < process.sites.size() ? absl::StrCat(process.sites[site].site) : "";
-  };
-  devices_.Add(process, joined, &findings);
+  const std::vector<SiteRow>& rows = process.sites;
+  ForEachSiteReference(findings, [&](ReportSiteIndex* site) {
+    *site = site->value() < rows.size() ? rows[site->value()].site : ReportSiteIndex();
+  });
+  devices_.Add(process, &findings);
   for (ReportOom& oom : findings.oom) {
-    RenameSites(joined, &oom);
     oom.rank = process.process.rank;
     oom.pid = process.process.pid;
   }
@@ -183,8 +205,8 @@ void FindingsJoin::Add(ProcessFindings findings) {
   std::vector<std::string> reasons;
   for (const ReportReason& reason : findings.reasons) reasons.push_back(absl::StrCat(reason.id, "\n", reason.text));
   reasons_.Add(process, std::move(reasons));
-  TakeMore(process, joined, &findings.pinned_growth, &pinned_growth_);
-  TakeMore(process, joined, &findings.handle_growth, &handle_growth_);
+  TakeMore(process, &findings.pinned_growth, &pinned_growth_);
+  TakeMore(process, &findings.handle_growth, &handle_growth_);
   for (const auto& [verdict, sites] : findings.verdict_counts) verdict_counts_[verdict] += sites;
   cards_.Add(process.process.pid, process.process.rank, std::move(findings.cards));
   if (findings.host && (!host_ || MattersMore(*findings.host, *host_))) host_ = std::move(findings.host);
@@ -195,12 +217,10 @@ void FindingsJoin::Add(ProcessFindings findings) {
   }
 }
 
-void FindingsJoin::TakeMore(const JobProcess& process, const SiteNamer& joined,
-                            std::optional<ReportGrowthLedger>* growth, MostGrown* most) {
+void FindingsJoin::TakeMore(const JobProcess& process, std::optional<ReportGrowthLedger>* growth, MostGrown* most) {
   if (!*growth) return;
   const int64_t grown = (*growth)->grown, known = most->ledger ? most->ledger->grown : 0;
   if (most->ledger && (grown < known || (grown == known && !IsBefore(process, *most->of)))) return;
-  RenameSites(joined, &**growth);
   most->ledger = std::move(*growth);
   most->of = &process;
 }
@@ -223,13 +243,10 @@ Report FindingsJoin::Finish() {
   Report report;
   report.sites = sites_.Finish(processes);
   DescribeAcross(ranks, sites_, &report.sites);
-  std::vector<std::string> ids;
-  for (const ReportSite& site : report.sites) ids.push_back(site.id);
-  const SiteNamer id = [&](size_t site) { return ids[site]; };
-  report.ranks = CompareRanks(ranks, ids, sites_.places());
+  report.ranks = CompareRanks(ranks, sites_.places());
   AddCurves(ranks, &report.ranks);
   for (const JobProcess* process : processes) {
-    for (const ReportOom& oom : process->oom) RenameSites(id, &report.oom.emplace_back(oom));
+    report.oom.insert(report.oom.end(), process->oom.begin(), process->oom.end());
     report.walks.insert(report.walks.end(), process->walks.begin(), process->walks.end());
     report.processes.push_back(process->process);
   }
@@ -254,20 +271,14 @@ Report FindingsJoin::Finish() {
   }
   report.pinned_growth = std::move(pinned_growth_.ledger);
   report.handle_growth = std::move(handle_growth_.ledger);
-  for (std::optional<ReportGrowthLedger>* growth : {&report.pinned_growth, &report.handle_growth}) {
-    if (*growth) RenameSites(id, &**growth);
-  }
   if (failures_ > failures_kept_) {
     report.warnings.push_back(absl::StrCat(failures_,
                                            " allocations failed for lack of memory in the processes of the job; ",
                                            failures_kept_, " of them are shown, by rank"));
   }
-  devices_.Finish(id, &report);
+  devices_.Finish(&report);
   ShowAllFrames(&report);
-  std::sort(report.sites.begin(), report.sites.end(), IsWorse);
-  for (const ReportSite& site : report.sites) {
-    if (IsLeak(site) && site.part_of.empty()) report.ranking.push_back(site.id);
-  }
+  SortSites(&report);
   AnswerFailures(&report);
   return report;
 }

@@ -89,8 +89,7 @@ class FindingsJoin {
   };
 
   void KeepFirstFailures();
-  static void TakeMore(const JobProcess& process, const SiteNamer& joined, std::optional<ReportGrowthLedger>* growth,
-                       MostGrown* most);
+  static void TakeMore(const JobProcess& process, std::optional<ReportGrowthLedger>* growth, MostGrown* most);
 
   std::deque<JobProcess> processes_;  // a deque, as others point to its elements
   JoinedSites sites_;

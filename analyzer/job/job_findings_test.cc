@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "analyzer/job/testing/sample_job.h"
+#include "analyzer/model/answer.h"
 #include "analyzer/render/json/json.h"
 #include "analyzer/render/text/text.h"
 
@@ -51,7 +52,7 @@ std::vector<ProcessFindings> RandomJob(std::mt19937_64& random) {
       site.bytes_at_peak = random() % 2;
       if (random() % 3 == 0) site.holder = HolderAt(absl::StrCat("seen by ", process.process.pid));
       if (s > 0 && s % 2 == 0 && random() % 2 == 0) {
-        site.part_of = absl::StrCat(random() % 2 == 0 ? 0 : s - 2);
+        site.part_of = ReportSiteIndex(static_cast<uint32_t>(random() % 2 == 0 ? 0 : s - 2));
         site.group.reset();
       }
     }
@@ -63,7 +64,7 @@ std::vector<ProcessFindings> RandomJob(std::mt19937_64& random) {
     ReportOom oom;
     oom.device = index;
     oom.requested = process.process.pid;
-    oom.holders = {{"0", 1}, {"3", 2}};
+    oom.holders = {{ReportSiteIndex(0), 1}, {ReportSiteIndex(3), 2}};
     if (random() % 2 == 0) process.oom = {oom};
     ReportRelease release;
     release.calls = release.segments = 1;
@@ -77,7 +78,7 @@ std::vector<ProcessFindings> RandomJob(std::mt19937_64& random) {
     grown.from = process.process.pid;
     ReportGrowthLine line;
     line.line = absl::StrCat("seen by ", process.process.pid);
-    line.sites = {"0"};
+    line.sites = {ReportSiteIndex(0)};
     grown.lines = {line};
     if (random() % 4 != 0) process.pinned_growth = grown;
     if (random() % 4 != 0) process.handle_growth = grown;
@@ -96,7 +97,7 @@ TEST(JobFindings, ReasonsKeepTheirIdsAndLedgersTheirSites) {
     ReportGrowthLedger grown;
     grown.grown = i == 5 ? 100 : i;
     ReportGrowthLine line;
-    line.sites = {absl::StrCat(process.sites.size() - 1)};
+    line.sites = {ReportSiteIndex(static_cast<uint32_t>(process.sites.size() - 1))};
     grown.lines = {line};
     process.pinned_growth = process.handle_growth = grown;
     job.push_back(std::move(process));
@@ -115,9 +116,8 @@ TEST(JobFindings, ReasonsKeepTheirIdsAndLedgersTheirSites) {
     ASSERT_TRUE(growth.has_value());
     EXPECT_EQ(growth->grown, 100);
     ASSERT_EQ(growth->lines.at(0).sites.size(), 1u);
-    const auto site = std::find_if(report.sites.begin(), report.sites.end(),
-                                   [&](const ReportSite& one) { return one.id == growth->lines[0].sites[0]; });
-    ASSERT_NE(site, report.sites.end());
+    const ReportSite* const site = FindSite(report, growth->lines[0].sites[0]);
+    ASSERT_NE(site, nullptr);
     ASSERT_FALSE(site->frames.empty());
     EXPECT_NE(site->frames[0].function.find("only_5"), std::string::npos) << site->frames[0].function;
   }
@@ -197,8 +197,8 @@ TEST(JobFindings, ProcessesThatContradictEachOtherInACircleHaveOneLeak) {
     // Each says of another site that the next one leads it.
     const std::string first = absl::StrCat("site_", i), second = absl::StrCat("site_", (i + 1) % 3);
     job[i].sites = {SampleSite(first, 0, Verdict::kLeak, 1), SampleSite(second, 0, Verdict::kLeak, 1)};
-    job[i].sites[0].part_of = "1";
-    job[i].sites[1].part_of = "0";
+    job[i].sites[0].part_of = ReportSiteIndex(1);
+    job[i].sites[1].part_of = ReportSiteIndex(0);
   }
   const Report report = JoinFindings(job);
   ASSERT_EQ(report.ranking.size(), 1u);

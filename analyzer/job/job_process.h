@@ -18,7 +18,7 @@ enum class Vote : uint8_t { kLeak, kNotEnough, kNoLeak };
 // The figures of one process for a site of the job. A job may have a million of them, so they have no text and no
 // frames.
 struct SiteRow {
-  uint32_t site = 0;  // index of the job's sites
+  ReportSiteIndex site;  // among the sites of the job
   Vote vote = Vote::kNoLeak;
   bool leads = false;    // a leak that is not part of another one
   bool per_step = true;  // its rates are per step; otherwise per amount allocated

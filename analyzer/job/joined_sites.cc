@@ -31,13 +31,13 @@ std::pair<double, double> LeakRate(const ReportSite& site) {
   return {whole.rate_bytes_per_step, whole.rate_objects_per_step};
 }
 
-SiteRow RowOf(const ReportSite& site, uint32_t index) {
+SiteRow RowOf(const ReportSite& site, ReportSiteIndex index) {
   SiteRow row;
   row.site = index;
   row.vote = IsLeak(site)                                     ? Vote::kLeak
              : site.verdict == Verdict::kInsufficientEvidence ? Vote::kNotEnough
                                                               : Vote::kNoLeak;
-  row.leads = IsLeak(site) && site.part_of.empty();
+  row.leads = IsLeak(site) && site.part_of.is_none();
   row.per_step = site.rate_unit == RateUnit::kStep;
   RatesOf(row) = RatesOf(site);
   const ReportLeak whole = WholeOf(site);
@@ -47,9 +47,27 @@ SiteRow RowOf(const ReportSite& site, uint32_t index) {
   return row;
 }
 
-// Gives each part the id of its leader, and each leader the figures of the whole. `processes`: how many there are; the
-// figures of a single one are right as they are.
-void JoinLeaks(size_t processes, const std::vector<uint32_t>& leaders, std::vector<ReportSite>* sites) {
+// Returns the site that leads the leak of `index`; none if that is the site itself.
+ReportSiteIndex LeaderOf(ReportSiteIndex index, const std::vector<ReportSite>& sites) {
+  const auto next = [&sites](ReportSiteIndex site) { return sites[site.value()].part_of; };
+  std::set<ReportSiteIndex> seen;
+  ReportSiteIndex leader = index;
+  while (!next(leader).is_none() && seen.insert(leader).second) leader = next(leader);
+  if (!next(leader).is_none()) {
+    // Processes contradict each other in a circle: any of it will do that does not depend on their order.
+    const ReportSiteIndex first = leader;
+    for (ReportSiteIndex site = next(first); site != first; site = next(site)) {
+      if (sites[site.value()].id < sites[leader.value()].id) leader = site;
+    }
+  }
+  return leader == index ? ReportSiteIndex() : leader;
+}
+
+// Makes parts refer to the sites that lead their leaks, and gives these the figures of the whole. `processes`: how many
+// there are; the figures of a single one are right as they are.
+void JoinLeaks(size_t processes, std::vector<ReportSite>* sites) {
+  std::vector<ReportSiteIndex> leaders;
+  for (uint32_t i = 0; i < sites->size(); ++i) leaders.push_back(LeaderOf(ReportSiteIndex(i), *sites));
   for (ReportSite& site : *sites) {
     site.parts = 0;
     if (site.group && processes > 1) site.group = ReportLeak{0, 0, 0, 0, 0, 0, site.group->peak_without};
@@ -60,16 +78,16 @@ void JoinLeaks(size_t processes, const std::vector<uint32_t>& leaders, std::vect
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return (*sites)[a].id < (*sites)[b].id; });
   for (const uint32_t i : order) {
     ReportSite& site = (*sites)[i];
-    ReportSite& leader = (*sites)[leaders[i]];
-    site.part_of = leaders[i] == i ? "" : leader.id;
-    leader.parts += leaders[i] != i;
+    site.part_of = leaders[i];
+    ReportSite& leader = site.part_of.is_none() ? site : (*sites)[site.part_of.value()];
+    leader.parts += &leader != &site;
     if (!IsLeak(site)) continue;
     if (!leader.group) leader.group = ReportLeak{0, 0, 0, 0, 0, 0, leader.peak_without_site};
     if (processes == 1) continue;
     AddPart(site, &*leader.group);
   }
-  for (const uint32_t i : order) {
-    if (leaders[i] != i) (*sites)[i].group.reset();
+  for (ReportSite& site : *sites) {
+    if (!site.part_of.is_none()) site.group.reset();
   }
 }
 
@@ -78,7 +96,7 @@ void JoinLeaks(size_t processes, const std::vector<uint32_t>& leaders, std::vect
 bool IsWorse(const ReportSite& a, const ReportSite& b) {
   const auto rank = [](const ReportSite& site) {
     if (!IsLeak(site)) return 3;
-    return !site.part_of.empty() ? 2 : site.verdict == Verdict::kMinorLeak ? 1 : 0;
+    return !site.part_of.is_none() ? 2 : site.verdict == Verdict::kMinorLeak ? 1 : 0;
   };
   if (rank(a) != rank(b)) return rank(a) < rank(b);
   if (rank(a) != 3 && LeakRate(a) != LeakRate(b)) return LeakRate(a) > LeakRate(b);
@@ -89,17 +107,17 @@ bool IsWorse(const ReportSite& a, const ReportSite& b) {
   return a.id < b.id;
 }
 
-uint32_t JoinedSites::IndexOf(const JobProcess& process, const ReportSite& site) {
-  std::vector<uint32_t>& alike = by_hash_[PlaceHash(site)];
+ReportSiteIndex JoinedSites::IndexOf(const JobProcess& process, const ReportSite& site) {
+  std::vector<ReportSiteIndex>& alike = by_hash_[PlaceHash(site)];
   uint32_t place = place_count_;
-  for (const uint32_t index : alike) {
+  for (const ReportSiteIndex index : alike) {
     if (!IsSamePlace(joined_[index].worst, site)) continue;
     if (joined_[index].worst.device == site.device) return index;
     place = places_[index];
   }
   place_count_ += place == place_count_;
   places_.push_back(place);
-  alike.push_back(static_cast<uint32_t>(joined_.size()));
+  alike.push_back(joined_.next_index());
   joined_.emplace_back();
   joined_.back().worst = site;
   joined_.back().worst_of = &process;
@@ -110,7 +128,7 @@ std::vector<SiteRow> JoinedSites::Add(const JobProcess& process, std::vector<Rep
   std::vector<SiteRow> rows;
   rows.reserve(sites.size());
   for (const ReportSite& site : sites) {
-    const uint32_t index = IndexOf(process, site);
+    const ReportSiteIndex index = IndexOf(process, site);
     rows.push_back(RowOf(site, index));
     Joined& joined = joined_[index];
     Sums& sums = joined.sums;
@@ -128,28 +146,15 @@ std::vector<SiteRow> JoinedSites::Add(const JobProcess& process, std::vector<Rep
   }
   for (size_t i = 0; i < sites.size(); ++i) {
     Joined& joined = joined_[rows[i].site];
-    // What is new stands there already, but does not know its leader's index.
+    // A new site is already there, with the index that its leader has in the process.
     const bool first = joined.worst_of == &process || IsBefore(process, *joined.worst_of);
     if (!IsWorse(sites[i], joined.worst) && (!first || IsWorse(joined.worst, sites[i]))) continue;
-    const std::string& leader = sites[i].part_of;
-    joined.leader = leader.empty() ? kNone : rows[IndexOfSite(leader)].site;
     joined.worst = std::move(sites[i]);
+    ReportSiteIndex& leader = joined.worst.part_of;
+    if (!leader.is_none()) leader = rows[leader.value()].site;
     joined.worst_of = &process;
   }
   return rows;
-}
-
-// The site that leads the leak of `index`.
-uint32_t JoinedSites::LeaderOf(uint32_t index, const std::vector<ReportSite>& sites) const {
-  std::set<uint32_t> seen;
-  while (joined_[index].leader != kNone && seen.insert(index).second) index = joined_[index].leader;
-  if (joined_[index].leader == kNone) return index;
-  // Processes contradict each other in a circle: any of it will do that does not depend on their order.
-  uint32_t leader = index;
-  for (uint32_t site = joined_[index].leader; site != index; site = joined_[site].leader) {
-    if (sites[site].id < sites[leader].id) leader = site;
-  }
-  return leader;
 }
 
 std::vector<ReportSite> JoinedSites::Finish(const std::vector<const JobProcess*>& processes) {
@@ -162,7 +167,7 @@ std::vector<ReportSite> JoinedSites::Finish(const std::vector<const JobProcess*>
   }
   for (const JobProcess* process : processes) {
     for (const SiteRow& row : process->sites) {
-      ReportSite& site = sites[row.site];
+      ReportSite& site = sites[row.site.value()];
       site.rate_bytes_per_step += row.rate_bytes_per_step;
       site.rate_objects_per_step += row.rate_objects_per_step;
       site.rate_ci_low += row.rate_ci_low;
@@ -171,8 +176,7 @@ std::vector<ReportSite> JoinedSites::Finish(const std::vector<const JobProcess*>
     }
   }
   AssignIds(sites.size(), &sites);
-  for (uint32_t i = 0; i < sites.size(); ++i) leaders_.push_back(LeaderOf(i, sites));
-  JoinLeaks(processes.size(), leaders_, &sites);
+  JoinLeaks(processes.size(), &sites);
   return sites;
 }
 

@@ -18,8 +18,7 @@ namespace vramtrack {
 // kept in a SiteRow. Thread-compatible.
 class JoinedSites {
  public:
-  // Adds the sites of a process and returns its figures. part_of of the `sites` holds indices of `sites`. `process`
-  // must not move in memory.
+  // Adds the sites of a process and returns its figures. `process` must not move in memory.
   std::vector<SiteRow> Add(const JobProcess& process, std::vector<ReportSite> sites);
 
   // Returns the sites with ids and with the parts of leaks joined, in the order in which they were first added.
@@ -27,33 +26,28 @@ class JoinedSites {
   std::vector<ReportSite> Finish(const std::vector<const JobProcess*>& processes);
 
   // Returns the number of the place of each site. The same code on another device is the same place.
-  const std::vector<uint32_t>& places() const { return places_; }
-
-  // Returns for each site the site that leads its leak, or itself. Available after Finish.
-  const std::vector<uint32_t>& leaders() const { return leaders_; }
+  using Places = IndexedVector<ReportSiteIndex, uint32_t>;
+  const Places& places() const { return places_; }
 
  private:
-  static constexpr uint32_t kNone = UINT32_MAX;
   struct Sums {
     uint64_t allocations = 0, frees = 0, bytes_allocated = 0, live_objects = 0, live_bytes = 0, bytes_at_peak = 0;
     uint64_t peak_without_site = 0;  // the highest of the processes
   };
   struct Joined {
-    ReportSite worst;  // the site of the process with the worst verdict; of part_of only whether it is empty
+    ReportSite worst;                      // the site of the process with the worst verdict
     const JobProcess* worst_of = nullptr;  // that process
-    uint32_t leader = kNone;               // the site that leads its leak there
     // The holder that the first process in the job's order found, for a worst process without walks.
     std::unique_ptr<ReportHolder> holder;
     const JobProcess* holder_of = nullptr;  // that process
     Sums sums;
   };
 
-  uint32_t IndexOf(const JobProcess& process, const ReportSite& site);
-  uint32_t LeaderOf(uint32_t index, const std::vector<ReportSite>& sites) const;
+  ReportSiteIndex IndexOf(const JobProcess& process, const ReportSite& site);
 
-  std::vector<Joined> joined_;
-  std::vector<uint32_t> places_, leaders_;
-  std::unordered_map<size_t, std::vector<uint32_t>> by_hash_;  // sites by the hash of their places
+  IndexedVector<ReportSiteIndex, Joined> joined_;
+  Places places_;
+  std::unordered_map<size_t, std::vector<ReportSiteIndex>> by_hash_;  // sites by the hash of their places
   uint32_t place_count_ = 0;
 };
 

@@ -50,7 +50,7 @@ void CompareFigures(RankFigure what, const std::function<std::optional<double>(c
   std::vector<double> sorted = values;
   std::sort(sorted.begin(), sorted.end());
   for (size_t i = 0; i < values.size(); ++i) {
-    if (outliers[i]) ranks[i]->differs.push_back({what, values[i], MedianWithout(values[i], sorted), "", category});
+    if (outliers[i]) ranks[i]->differs.push_back({what, values[i], MedianWithout(values[i], sorted), {}, category});
   }
 }
 
@@ -82,8 +82,8 @@ struct PlaceVotes {
 
 // Leaks that fewer than half of the ranks have, where the others were seen well enough to say that they have none.
 // `sites`: of each rank its own.
-void CompareLeaks(const std::vector<const std::vector<SiteRow>*>& sites, const std::vector<std::string>& ids,
-                  const std::vector<uint32_t>& places, std::vector<ReportRank>* ranks) {
+void CompareLeaks(const std::vector<const std::vector<SiteRow>*>& sites, const JoinedSites::Places& places,
+                  std::vector<ReportRank>* ranks) {
   std::vector<PlaceVotes> votes(places.size());
   for (size_t r = 0; r < sites.size(); ++r) {
     for (const SiteRow& row : *sites[r]) {
@@ -101,7 +101,7 @@ void CompareLeaks(const std::vector<const std::vector<SiteRow>*>& sites, const s
       const PlaceVotes& place = votes[places[row.site]];
       if (place.leaking * 2 > sites.size() || place.undecided) continue;
       if (place.leaking * 2 == sites.size() && sites.size() > 2) continue;
-      (*ranks)[r].differs.push_back({RankFigure::kLeak, row.leak_bytes_per_step, 0, ids[row.site], ""});
+      (*ranks)[r].differs.push_back({RankFigure::kLeak, row.leak_bytes_per_step, 0, row.site, ""});
     }
   }
 }
@@ -144,7 +144,7 @@ ReportRank DescribeRank(const ProcessFindings& findings) {
   rank.categories.assign(by_category.begin(), by_category.end());
   for (const ReportSite& site : findings.sites) {
     if (!IsLeak(site)) continue;
-    rank.leaks += site.part_of.empty();
+    rank.leaks += site.part_of.is_none();
     rank.leak_bytes_per_step += site.rate_bytes_per_step;
   }
   return rank;
@@ -167,8 +167,7 @@ std::vector<const JobProcess*> ProcessesOfRanks(const std::vector<const JobProce
   return chosen;
 }
 
-std::vector<ReportRank> CompareRanks(const std::vector<const JobProcess*>& ranks, const std::vector<std::string>& ids,
-                                     const std::vector<uint32_t>& places) {
+std::vector<ReportRank> CompareRanks(const std::vector<const JobProcess*>& ranks, const JoinedSites::Places& places) {
   if (ranks.size() < 2) return {};
   std::vector<ReportRank> compared;
   std::vector<const std::vector<SiteRow>*> sites;
@@ -176,7 +175,7 @@ std::vector<ReportRank> CompareRanks(const std::vector<const JobProcess*>& ranks
     compared.push_back(process->rank);
     sites.push_back(&process->sites);
   }
-  CompareLeaks(sites, ids, places, &compared);
+  CompareLeaks(sites, places, &compared);
   CompareFigures(
       RankFigure::kGrowth, [](const ReportRank& rank) { return rank.growth_bytes_per_step; }, kMinGrowth,
       kMinGrowthShare, &compared);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analyzer/job/job_process.h"
+#include "analyzer/job/joined_sites.h"
 #include "analyzer/model/process_findings.h"
 #include "analyzer/model/report.h"
 
@@ -30,10 +31,8 @@ ReportRank DescribeRank(const ProcessFindings& findings);
 // order.
 std::vector<const JobProcess*> ProcessesOfRanks(const std::vector<const JobProcess*>& processes);
 
-// Returns a comparison for each of `ranks`; nothing for fewer than two. `ids` and `places` are those of the job's
-// sites.
-std::vector<ReportRank> CompareRanks(const std::vector<const JobProcess*>& ranks, const std::vector<std::string>& ids,
-                                     const std::vector<uint32_t>& places);
+// Returns a comparison for each of `ranks`; nothing for fewer than two.
+std::vector<ReportRank> CompareRanks(const std::vector<const JobProcess*>& ranks, const JoinedSites::Places& places);
 
 // Makes the memory curve of each rank of a job, small enough to show many of them side by side.
 

@@ -115,7 +115,7 @@ TEST(Ranks, ALeakThatOneRankHasIsNamed) {
     const Report report = JoinFindings(job);
     const std::vector<ReportRank>& ranks = report.ranks;
     EXPECT_EQ(Differing(ranks), "1: leak growth") << count;
-    EXPECT_EQ(ranks[1].differs[0].site, report.sites[0].id);
+    EXPECT_EQ(ranks[1].differs[0].site, ReportSiteIndex(0));
     EXPECT_EQ(report.sites[0].frames[0].function, "leaky");
     EXPECT_EQ(ranks[1].leaks, 1u);
   }

@@ -120,14 +120,14 @@ std::optional<ReportAcross> AcrossOf(size_t ranks, const Votes& votes, bool obje
 void DescribeAcross(const std::vector<const JobProcess*>& ranks, const JoinedSites& joined,
                     std::vector<ReportSite>* sites) {
   if (ranks.size() < 2) return;
-  const std::vector<uint32_t>& places = joined.places();
-  const std::vector<uint32_t>& leaders = joined.leaders();
+  const JoinedSites::Places& places = joined.places();
   Poll alone(places.size()), whole(places.size());  // each place for itself, and with the parts of its leak
   for (const JobProcess* process : ranks) {
     for (const SiteRow& row : process->sites) {
       const uint32_t place = places[row.site];
       if (row.vote == Vote::kLeak) {
-        const uint32_t leader = places[leaders[row.site]];
+        const ReportSiteIndex led_by = (*sites)[row.site.value()].part_of;
+        const uint32_t leader = led_by.is_none() ? place : places[led_by];
         AddLeak(row, &alone.Of(place));
         AddLeak(row, &whole.Of(leader));
         // On another device it may lead a leak of its own.
@@ -144,8 +144,8 @@ void DescribeAcross(const std::vector<const JobProcess*>& ranks, const JoinedSit
   }
   for (uint32_t i = 0; i < sites->size(); ++i) {
     ReportSite& site = (*sites)[i];
-    const Poll& poll = leaders[i] == i ? whole : alone;
-    site.across = AcrossOf(ranks.size(), poll.votes(places[i]), site.level == Level::kHandle);
+    const Poll& poll = site.part_of.is_none() ? whole : alone;
+    site.across = AcrossOf(ranks.size(), poll.votes(places[ReportSiteIndex(i)]), site.level == Level::kHandle);
   }
 }
 

@@ -108,7 +108,7 @@ TEST(RankVotes, ALeakIsPooledWithItsParts) {
   std::vector<ProcessFindings> job = Job({Verdict::kLeak, Verdict::kLeak});
   for (ProcessFindings& process : job) {
     ReportSite part = SampleSite("part", process.devices[0].index, Verdict::kLeak, 1);
-    part.part_of = "1";
+    part.part_of = ReportSiteIndex(1);
     part.group.reset();
     process.sites.push_back(part);
     // The interval of the whole is not the sum of those of the parts.
@@ -122,7 +122,7 @@ TEST(RankVotes, ALeakIsPooledWithItsParts) {
   EXPECT_EQ(Find(report, "part").across->leak, 2u);
   // Where a part leaks alone the leak is there, too.
   job[1].sites[1] = SampleSite("votes", 1, Verdict::kSteady, 0);
-  job[1].sites[2].part_of = "";
+  job[1].sites[2].part_of = {};
   const Report other = JoinFindings(job);
   EXPECT_EQ(Find(other, "part").across->leak, 2u);
 }

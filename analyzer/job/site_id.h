@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "analyzer/model/report.h"
-#include "analyzer/model/site_references.h"
 
 namespace vramtrack {
 
@@ -40,17 +39,6 @@ bool IsSamePlace(const ReportSite& a, const ReportSite& b);
 // Gives each site its id. Sites with the same functions but different lines share a hash and get a number by their
 // order. Sites from index `reported` on come after the others and do not change their ids.
 void AssignIds(size_t reported, std::vector<ReportSite>* sites);
-
-// Returns the new name of a site. Findings name sites by index until the sites of the whole job have ids.
-using SiteNamer = std::function<std::string(size_t index)>;
-
-// Renames all sites that a part of the findings refers to.
-template <class T>
-void RenameSites(const SiteNamer& name, T* part) {
-  ForEachSiteReference(*part, [&name](std::string* site) {
-    if (!site->empty()) *site = name(IndexOfSite(*site));
-  });
-}
 
 // Findings are made with useful frames, whether or not the report shows all frames: ids, lines and counts are the same
 // with --raw-stacks. Returns the index in `raw` of each frame of `useful`. `raw` has the same frames and more between

@@ -40,11 +40,8 @@ bool HasRunOut(const Report& report, uint32_t device) {
   return std::any_of(report.oom.begin(), report.oom.end(), [&](const ReportOom& oom) { return oom.device == device; });
 }
 
-const ReportSite* FindSite(const Report& report, const std::string& id) {
-  for (const ReportSite& site : report.sites) {
-    if (site.id == id) return &site;
-  }
-  return nullptr;
+const ReportSite* FindSite(const Report& report, ReportSiteIndex site) {
+  return site.is_none() ? nullptr : &report.sites.at(site.value());
 }
 
 }  // namespace vramtrack

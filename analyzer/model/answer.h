@@ -27,7 +27,7 @@ bool LeaksAreOutweighed(const Report& report);
 bool HasRunOut(const Report& report, uint32_t device);
 
 // Returns the site with this id, which the report owns; null if there is none.
-const ReportSite* FindSite(const Report& report, const std::string& id);
+const ReportSite* FindSite(const Report& report, ReportSiteIndex site);
 
 }  // namespace vramtrack
 

@@ -8,7 +8,8 @@
 // sites and the checks of parsed data are all made from these lists: see render/json and summary/.
 //
 // A number that is not finite is null in JSON, and so is an optional without a value. An enum is represented by its
-// name. A field with another JSON form than that of its type is wrapped in one of the structs below.
+// name, a ReportSiteIndex by the id of its site or null. A field with another JSON form than that of its type is
+// wrapped in one of the structs below.
 #ifndef ANALYZER_MODEL_FIELDS_H_
 #define ANALYZER_MODEL_FIELDS_H_
 
@@ -33,15 +34,6 @@ struct OrNull {
 };
 template <class T>
 OrNull(T&) -> OrNull<T>;
-
-// A reference to a site: in the findings of a process its index in decimal digits, in a report its id; null if empty.
-struct SiteReference {
-  std::string& value;
-};
-
-struct SiteReferences {
-  std::vector<std::string>& value;
-};
 
 // An enum that has only some of its values here.
 template <class E>
@@ -91,18 +83,15 @@ struct Map {
 template <class Pairs>
 Map(Pairs&) -> Map<Pairs>;
 
-// Becomes [{first: name, second: value}]. With `of_sites`, the names are SiteReferences.
-template <class T>
+// Becomes [{first: name, second: value}]. A name is a text or a site.
+template <class Name, class T>
 struct NamedValues {
-  std::vector<std::pair<std::string, T>>& value;
+  std::vector<std::pair<Name, T>>& value;
   const char* first;
   const char* second;
-  bool of_sites = false;
 };
-template <class T>
-NamedValues(std::vector<std::pair<std::string, T>>&, const char*, const char*) -> NamedValues<T>;
-template <class T>
-NamedValues(std::vector<std::pair<std::string, T>>&, const char*, const char*, bool) -> NamedValues<T>;
+template <class Name, class T>
+NamedValues(std::vector<std::pair<Name, T>>&, const char*, const char*) -> NamedValues<Name, T>;
 
 // Puts the fields of the value among those of the enclosing struct; omits them if it is an optional without a value.
 template <class T>
@@ -122,10 +111,13 @@ struct Within {
 template <class T>
 Within(const char*, T&) -> Within<T>;
 
-// Omitted if false.
-struct IfTrue {
-  bool& value;
+// Omitted if it is false or empty.
+template <class T>
+struct IfSet {
+  T& value;
 };
+template <class T>
+IfSet(T&) -> IfSet<T>;
 
 // Stored in summaries only.
 template <class T>
@@ -140,24 +132,20 @@ template <class T>
 inline constexpr bool kWraps = false;
 template <class T>
 inline constexpr bool kWraps<OrNull<T>> = true;
-template <>
-inline constexpr bool kWraps<SiteReference> = true;
-template <>
-inline constexpr bool kWraps<SiteReferences> = true;
 template <class E>
 inline constexpr bool kWraps<OneOf<E>> = true;
 template <class T>
 inline constexpr bool kWraps<Columns<T>> = true;
 template <class T>
 inline constexpr bool kWraps<Map<T>> = true;
-template <class T>
-inline constexpr bool kWraps<NamedValues<T>> = true;
+template <class Name, class T>
+inline constexpr bool kWraps<NamedValues<Name, T>> = true;
 template <class T>
 inline constexpr bool kWraps<Inline<T>> = true;
 template <class T>
 inline constexpr bool kWraps<Within<T>> = true;
-template <>
-inline constexpr bool kWraps<IfTrue> = true;
+template <class T>
+inline constexpr bool kWraps<IfSet<T>> = true;
 template <class T>
 inline constexpr bool kWraps<Internal<T>> = true;
 

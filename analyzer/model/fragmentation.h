@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/frame.h"
@@ -34,7 +35,7 @@ void Fields(Visitor& visit, ReportAdvice& advice) {
 }
 
 struct ReportPin {
-  std::string site;
+  ReportSiteIndex site;
   uint64_t segments = 0, bytes = 0;
   std::vector<ReportFrame> stack;
 };
@@ -44,7 +45,7 @@ inline constexpr const char* kAbout<ReportPin> =
     "The free bytes of the segments in which an object of this site is the last to go";
 template <class Visitor>
 void Fields(Visitor& visit, ReportPin& pin) {
-  visit(1, "site", field::SiteReference{pin.site}, "`null` if it is not among `sites[]`");
+  visit(1, "site", pin.site, "`null` if it is not among `sites[]`");
   visit(2, "segments", pin.segments);
   visit(3, "bytes", pin.bytes);
   visit(4, "stack", pin.stack);
@@ -149,7 +150,7 @@ struct ReportSegmentMap {
   };
   struct Block {
     uint64_t offset = 0, bytes = 0;
-    std::string site;  // id; empty if the report does not list the site
+    ReportSiteIndex site;  // none if the report does not list the site
     std::string category;
   };
   std::optional<int64_t> step;
@@ -173,7 +174,7 @@ template <class Visitor>
 void Fields(Visitor& visit, ReportSegmentMap::Block& block) {
   visit(1, "offset", block.offset, "in its segment");
   visit(2, "bytes", block.bytes);
-  visit(3, "site", field::SiteReference{block.site});
+  visit(3, "site", block.site);
   visit(4, "category", block.category);
 }
 

@@ -33,6 +33,9 @@ struct ReportFrame {
   std::string shown_file;
 };
 
+// Returns the function's name as text shows it; empty if that is `function` or nothing. In frame_text.cc.
+std::string ShortName(const ReportFrame& frame);
+
 template <>
 inline constexpr const char* kAbout<ReportFrame> = "A call of a stack";
 template <class Visitor>
@@ -49,7 +52,9 @@ void Fields(Visitor& visit, ReportFrame& frame) {
   visit(7, "origin", field::Internal{frame.origin}, "whose code it is");
   visit(8, "installed", field::Internal{frame.installed});
   visit(9, "inlined", field::Internal{frame.inlined});
-  visit(10, "forward", field::IfTrue{frame.forward},
+  std::string short_name = ShortName(frame);
+  visit(0, "short_name", field::IfSet{short_name}, "`function` in short, as text shows it; absent if that is the same");
+  visit(10, "forward", field::IfSet{frame.forward},
         "of the forward call that made the graph node which is run backward; absent otherwise");
   visit(11, "shown_file", frame.shown_file,
         "`file` as text shows it: from the job's folder or the package on; empty where that is the whole of it");

@@ -105,6 +105,11 @@ std::string FrameFunction(const ReportFrame& frame) {
   return frame.file.empty() && name == ModuleAndOffset(frame) ? "" : name;
 }
 
+std::string ShortName(const ReportFrame& frame) {
+  std::string name = FrameFunction(frame);
+  return name == frame.function ? "" : name;
+}
+
 std::string FunctionBehindLocation(const ReportFrame& frame) {
   const std::string function = FrameFunction(frame);
   if (function.empty()) return "";

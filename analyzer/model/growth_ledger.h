@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 
@@ -23,7 +24,7 @@ struct ReportGrowthLine {
   std::optional<double> odds;
   std::string reason, why;
   std::string holder;
-  std::vector<std::string> sites;
+  std::vector<ReportSiteIndex> sites;
 };
 
 template <>
@@ -43,7 +44,7 @@ void Fields(Visitor& visit, ReportGrowthLine& line) {
         "id of what speaks against a leak, see [the list](leak-verdicts.md#facts); `null` if it is sure");
   visit(11, "why", line.why, "that reason as a sentence; empty without one");
   visit(12, "holder", field::OrNull{line.holder}, "the variable that keeps it, where a walk found one");
-  visit(13, "sites", field::SiteReferences{line.sites}, "its sites among those of the report");
+  visit(13, "sites", line.sites, "its sites among those of the report");
 }
 
 struct ReportGrowthLedger {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/frame.h"
@@ -36,12 +37,12 @@ struct ReportOom {
   // The settings with which the request would have succeeded, and the largest request that would then have succeeded,
   // in bytes.
   std::vector<std::pair<std::string, uint64_t>> would_fit;
-  std::vector<std::pair<std::string, uint64_t>> holders;
+  std::vector<std::pair<ReportSiteIndex, uint64_t>> holders;
   std::vector<std::pair<std::string, uint64_t>> categories;
 
   // A difference from the last step that completed.
   struct Change {
-    std::string site;            // id
+    ReportSiteIndex site;
     uint64_t then = 0, now = 0;  // bytes live
   };
   std::optional<int64_t> compared_step;
@@ -54,7 +55,7 @@ struct ReportOom {
 
   // Who held the memory, if one line of the code or the leaks held much of it.
   struct Answer {
-    std::string site;  // id
+    ReportSiteIndex site;
     bool leak = false;
     uint64_t other_leaks = 0, bytes = 0;
     double share = 0;
@@ -70,7 +71,7 @@ template <>
 inline constexpr const char* kAbout<ReportOom::Change> = "A site whose live bytes changed";
 template <class Visitor>
 void Fields(Visitor& visit, ReportOom::Change& change) {
-  visit(1, "site", field::SiteReference{change.site});
+  visit(1, "site", change.site);
   visit(2, "then", change.then);
   visit(3, "now", change.now);
 }
@@ -81,7 +82,7 @@ inline constexpr const char* kAbout<ReportOom::Answer> =
     "most, if that was at least 30 %";
 template <class Visitor>
 void Fields(Visitor& visit, ReportOom::Answer& answer) {
-  visit(1, "site", field::SiteReference{answer.site}, "of the line that held most; of leaks, of the largest one");
+  visit(1, "site", answer.site, "of the line that held most; of leaks, of the largest one");
   visit(2, "leak", answer.leak, "whether it is leaks");
   visit(3, "other_leaks", answer.other_leaks, "leaks at other lines, whose bytes are included");
   visit(4, "bytes", answer.bytes);
@@ -113,8 +114,7 @@ void Fields(Visitor& visit, ReportOom& oom) {
   visit(25, "segment_bytes", oom.segment_bytes,
         "the segment that the request needs from the device if no hole is large enough");
   visit(13, "stack", oom.stack, "of the call that failed");
-  visit(15, "holders", field::NamedValues{oom.holders, "site", "bytes", true},
-        "what was live at that moment, largest first");
+  visit(15, "holders", field::NamedValues{oom.holders, "site", "bytes"}, "what was live at that moment, largest first");
   visit(14, "would_fit", field::NamedValues{oom.would_fit, "setting", "free_bytes"},
         "of a framework's allocator: the settings with which the request would have been fulfilled, and the most that "
         "could then have been asked for");

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/display_text.h"
+#include "analyzer/model/answer.h"
 #include "analyzer/model/frame_text.h"
 
 namespace vramtrack {
@@ -19,27 +20,21 @@ int64_t Growth(const OomLine& line) { return static_cast<int64_t>(line.now) - st
 
 }  // namespace
 
-OomLines::OomLines(const Report& report) : places_(report) {
-  for (const ReportSite& site : report.sites) by_id_.emplace(site.id, &site);
-}
-
-const ReportSite* OomLines::Find(const std::string& id) const {
-  const auto found = by_id_.find(id);
-  return found == by_id_.end() ? nullptr : found->second;
-}
+OomLines::OomLines(const Report& report) : report_(report), places_(report) {}
 
 std::vector<OomLine> OomLines::Of(const std::vector<ReportOom::Change>& changes) const {
   std::vector<OomLine> lines;
   for (const ReportOom::Change& change : changes) {
-    const ReportSite* site = Find(change.site);
-    if (const ReportSite* leader = site == nullptr ? nullptr : Find(site->part_of)) site = leader;
-    const ReportFrame* frame = site == nullptr ? nullptr : places_.Of(*site);
-    const std::string place = frame == nullptr ? "site " + Printable(change.site) : FramePlace(frame);
-    const bool leak = site != nullptr && IsLeak(*site);
+    const ReportSite* site = FindSite(report_, change.site);
+    if (site == nullptr) continue;
+    const ReportSiteIndex leader = site->part_of.is_none() ? change.site : site->part_of;
+    const ReportFrame* frame = places_.Of(*FindSite(report_, leader));
+    const std::string place = frame == nullptr ? "site " + Printable(site->id) : FramePlace(frame);
+    const bool leak = IsLeak(*FindSite(report_, leader));
     auto found = std::find_if(lines.begin(), lines.end(),
                               [&](const OomLine& line) { return line.place == place && line.leak == leak; });
     if (found == lines.end()) {
-      found = lines.insert(lines.end(), {site == nullptr ? change.site : site->id, place, leak});
+      found = lines.insert(lines.end(), {leader, place, leak});
     }
     ++found->sites;
     found->then += change.then;
@@ -81,7 +76,7 @@ std::optional<ReportOom::Answer> OomLines::AnswerOf(const ReportOom& oom) const 
 }
 
 uint64_t HeldBytes(const ReportOom& oom) {
-  const auto sum = [](const std::vector<std::pair<std::string, uint64_t>>& values) {
+  const auto sum = [](const auto& values) {
     return std::accumulate(values.begin(), values.end(), uint64_t{0},
                            [](uint64_t bytes, const auto& value) { return bytes + value.second; });
   };

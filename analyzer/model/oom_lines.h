@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "analyzer/model/report.h"
@@ -17,8 +16,8 @@
 namespace vramtrack {
 
 struct OomLine {
-  std::string site;   // id of the site that was named first; of a leak, of the site that leads it
-  std::string place;  // location and function
+  ReportSiteIndex site;  // the site that was named first; of a leak, the site that leads it
+  std::string place;     // location and function
   bool leak = false;
   uint64_t sites = 0;
   uint64_t then = 0, now = 0;  // bytes
@@ -37,10 +36,8 @@ class OomLines {
   std::optional<ReportOom::Answer> AnswerOf(const ReportOom& oom) const;
 
  private:
-  const ReportSite* Find(const std::string& id) const;
-
+  const Report& report_;
   SitePlaces places_;
-  std::unordered_map<std::string, const ReportSite*> by_id_;
 };
 
 // Returns the bytes that were held when it failed: by category or by site, whichever is more.

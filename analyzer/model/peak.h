@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/frame.h"
@@ -62,7 +63,7 @@ void Fields(Visitor& visit, ReportSizeClass& size) {
 }
 
 struct ReportPeakWithout {
-  std::vector<std::string> sites;
+  std::vector<ReportSiteIndex> sites;
   uint64_t peak = 0;
 };
 
@@ -70,7 +71,7 @@ template <>
 inline constexpr const char* kAbout<ReportPeakWithout> = "The peak without several of its largest sites";
 template <class Visitor>
 void Fields(Visitor& visit, ReportPeakWithout& without) {
-  visit(1, "sites", field::SiteReferences{without.sites}, "the largest, the two largest, the three largest");
+  visit(1, "sites", without.sites, "the largest, the two largest, the three largest");
   visit(2, "peak", without.peak);
 }
 
@@ -94,7 +95,7 @@ void Fields(Visitor& visit, ReportPeakSet& set) {
 }
 
 struct ReportLateFree {
-  std::string site;
+  ReportSiteIndex site;
   uint64_t sites = 0;
   uint64_t peak_saved = 0;
 };
@@ -104,14 +105,14 @@ inline constexpr const char* kAbout<ReportLateFree> =
     "[Objects that are freed late](peaks.md#objects-that-are-freed-late), by category";
 template <class Visitor>
 void Fields(Visitor& visit, ReportLateFree& late) {
-  visit(1, "site", field::SiteReference{late.site}, "the largest of them; `null` if none is among `sites[]`");
+  visit(1, "site", late.site, "the largest of them; `null` if none is among `sites[]`");
   visit(2, "sites", late.sites, "how many there are");
   visit(3, "peak_saved", late.peak_saved, "by what the peak would be lower");
 }
 
 struct ReportPeakLine {
   std::optional<ReportFrame> line;
-  std::string site;  // empty if it is not in the report's list
+  ReportSiteIndex site;  // none if it is not in the report's list
   bool leak = false;
   uint64_t sites = 0;
   uint64_t bytes = 0;
@@ -125,7 +126,7 @@ inline constexpr const char* kAbout<ReportPeakLine> =
 template <class Visitor>
 void Fields(Visitor& visit, ReportPeakLine& line) {
   visit(1, "line", line.line, "the line that all of them have; `null` where no stack was recorded");
-  visit(2, "site", field::SiteReference{line.site},
+  visit(2, "site", line.site,
         "the largest of its sites; of a leak, the one that leads it; `null` if `sites[]` does not have it");
   visit(3, "leak", line.leak, "the row is a leak with all of its parts");
   visit(4, "sites", line.sites, "call stacks");
@@ -156,7 +157,7 @@ void Fields(Visitor& visit, ReportPeakLines& lines) {
 struct ReportPeakStacks {
   struct Node {
     std::optional<uint64_t> parent;
-    std::string site;  // id
+    ReportSiteIndex site;
     uint64_t frame = 0;
     uint64_t bytes = 0;
     uint64_t sites = 0;
@@ -173,7 +174,7 @@ inline constexpr const char* kAbout<ReportPeakStacks::Node> =
 template <class Visitor>
 void Fields(Visitor& visit, ReportPeakStacks::Node& node) {
   visit(1, "parent", node.parent, "the caller's number, `null` for an outermost frame");
-  visit(2, "site", field::SiteReference{node.site});
+  visit(2, "site", node.site);
   visit(3, "frame", node.frame, "index of one of the site's frames, which names the node");
   visit(4, "bytes", node.bytes, "of all sites whose stacks lead through it");
   visit(5, "sites", node.sites, "how many there are. What holds less than a 5,000th is part of its caller only");

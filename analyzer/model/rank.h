@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/timeline.h"
@@ -49,7 +50,7 @@ struct ReportRank {
     RankFigure what = RankFigure::kLeak;
     double value = 0;
     double usual = 0;
-    std::string site;
+    ReportSiteIndex site;
     std::string category;
   };
 
@@ -72,7 +73,7 @@ void Fields(Visitor& visit, ReportRank::Difference& difference) {
   visit(0, "what", difference.what);
   visit(0, "value", difference.value, "bytes, or bytes per step");
   visit(0, "usual", difference.usual, "the median of the other ranks");
-  visit(0, "site", field::SiteReference{difference.site}, "of a leak");
+  visit(0, "site", difference.site, "of a leak");
   visit(0, "category", field::OrNull{difference.category},
         "of `category`: what the rank holds more or less of at its peaks");
 }

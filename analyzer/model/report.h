@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/model/device.h"
 #include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
@@ -36,7 +37,7 @@ struct Report {
   std::optional<ReportHost> host;
   std::vector<ReportSite> sites;
   std::vector<std::pair<std::string, uint64_t>> verdict_counts;
-  std::vector<std::string> ranking;
+  std::vector<ReportSiteIndex> ranking;
   std::vector<ReportTimeline> timeline;
   std::vector<ReportPeakLines> peak_lines;
   std::vector<ReportPeakStacks> peak_stacks;
@@ -67,8 +68,7 @@ void Fields(Visitor& visit, Report& report) {
   visit(0, "sites", report.sites);
   visit(0, "verdict_counts", field::Map{report.verdict_counts},
         "how many sites have each verdict, of all sites, listed or not; sites that look the same are one");
-  visit(0, "ranking", field::SiteReferences{report.ranking},
-        "the sites that lead a leak, worst first, by the rate of the whole");
+  visit(0, "ranking", report.ranking, "the sites that lead a leak, worst first, by the rate of the whole");
   visit(0, "timeline", report.timeline);
   visit(0, "peak_lines", report.peak_lines);
   visit(0, "peak_stacks", report.peak_stacks);

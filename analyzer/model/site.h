@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/frame.h"
@@ -201,6 +202,7 @@ struct ReportSite {
   std::string kind, owner, category;
   Verdict verdict = Verdict::kInsufficientEvidence;
   std::string grade, explanation;
+  std::string rate, text;  // see DescribeInWords in render/words
   std::optional<uint32_t> device;
   double rate_bytes_per_step = 0, rate_ci_low = 0, rate_ci_high = 0, rate_objects_per_step = 0;
   std::optional<int64_t> onset_step;
@@ -218,7 +220,7 @@ struct ReportSite {
   // to most of a leak, or in native programs the innermost frame that is shared with no site without a leak.
   size_t blame_frame = 0;
   std::optional<uint64_t> own_frame;
-  std::string part_of;
+  ReportSiteIndex part_of;
   uint64_t parts = 0;
   std::optional<ReportLeak> group;
   std::optional<ReportKept> kept;
@@ -255,6 +257,9 @@ void Fields(Visitor& visit, ReportSite& site) {
   visit(7, "grade", site.grade,
         "at which levels that was seen: `framework+driver` of a leak that the segments show as well");
   visit(8, "explanation", site.explanation, "why, in a sentence");
+  visit(0, "text", site.text, "the site in one line: where it is, and what it leaves behind or holds");
+  visit(0, "rate", field::OrNull{site.rate},
+        "what stays behind, in words: of the whole leak if the site leads one; `null` if nothing does");
   visit(9, "rate_bytes_per_step", site.rate_bytes_per_step, "bytes that stay behind per `rate_unit`; 0 if none do");
   visit(10, "rate_ci", field::Interval{site.rate_ci_low, site.rate_ci_high}, "its 95 % confidence interval");
   visit(12, "rate_objects_per_step", site.rate_objects_per_step, "objects that stay behind per `rate_unit`");
@@ -277,7 +282,7 @@ void Fields(Visitor& visit, ReportSite& site) {
   visit(21, "live_bytes", site.live_bytes, "bytes live at the end");
   visit(22, "bytes_at_peak", site.bytes_at_peak, "bytes live at the peak of the device");
   visit(23, "peak_without_site", site.peak_without_site, "bytes at the peak if the site had allocated nothing");
-  visit(26, "part_of", field::SiteReference{site.part_of},
+  visit(26, "part_of", site.part_of,
         "the site that leads the leak which this one is a part of; `null` if it is part of none. [One leak is one "
         "finding](leak-verdicts.md#one-leak-one-finding)");
   visit(27, "parts", site.parts, "how many other sites belong to the leak that this one leads");
@@ -302,10 +307,6 @@ void Fields(Visitor& visit, ReportSite& site) {
 }
 
 inline bool IsLeak(const ReportSite& site) { return IsLeak(site.verdict); }
-
-// Returns the index that a reference to a site has until the sites of the whole job have ids. CheckFindings in
-// summary.cc checks those that were read.
-inline size_t IndexOfSite(const std::string& reference) { return std::stoul(reference); }
 
 }  // namespace vramtrack
 

@@ -6,8 +6,10 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/frame.h"
 
@@ -26,7 +28,9 @@ class SiteReferenceFields {
 
   template <class T>
   void Look(T& value) {
-    if constexpr (field::kWraps<T>) {
+    if constexpr (std::is_same_v<T, ReportSiteIndex>) {
+      if (!value.is_none()) found_(&value);
+    } else if constexpr (field::kWraps<T>) {
       Look(value.value);
     } else if constexpr (std::is_class_v<T> && !std::is_same_v<T, std::string>) {
       Fields(*this, value);
@@ -44,14 +48,9 @@ class SiteReferenceFields {
   }
 
  private:
-  void Look(field::SiteReference& wrapped) { found_(&wrapped.value); }
-  void Look(field::SiteReferences& wrapped) {
-    for (std::string& site : wrapped.value) found_(&site);
-  }
-  template <class T>
-  void Look(field::NamedValues<T>& wrapped) {
-    if (!wrapped.of_sites) return;
-    for (auto& [site, value] : wrapped.value) found_(&site);
+  template <class Name, class T>
+  void Look(field::NamedValues<Name, T>& wrapped) {
+    for (auto& [name, value] : wrapped.value) Look(name);
   }
   // Fields of these types do not refer to sites.
   template <class T>
@@ -66,8 +65,7 @@ class SiteReferenceFields {
   Found& found_;
 };
 
-// Calls `found(std::string* site)` for each reference to a site in `value`; the text is empty if the field refers to no
-// site.
+// Calls `found(ReportSiteIndex* site)` for each reference to a site in `value`.
 template <class T, class Found>
 void ForEachSiteReference(T& value, Found found) {
   SiteReferenceFields<Found> fields(found);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 
@@ -17,7 +18,7 @@ namespace vramtrack {
 
 struct ReportComposition {
   std::vector<std::pair<std::string, std::vector<uint64_t>>> categories;  // by name
-  std::vector<std::pair<std::string, std::vector<uint64_t>>> sites;
+  std::vector<std::pair<ReportSiteIndex, std::vector<uint64_t>>> sites;
   std::vector<uint64_t> other_sites;
 };
 
@@ -27,7 +28,7 @@ inline constexpr const char* kAbout<ReportComposition> =
 template <class Visitor>
 void Fields(Visitor& visit, ReportComposition& composition) {
   visit(1, "categories", field::Map{composition.categories});
-  visit(2, "sites", field::NamedValues{composition.sites, "site", "bytes", true},
+  visit(2, "sites", field::NamedValues{composition.sites, "site", "bytes"},
         "leaks, and those that hold most at the peak; at most twelve");
   visit(3, "other_sites", composition.other_sites);
 }

@@ -18,6 +18,7 @@
 #include "analyzer/ingest/trace.h"
 #include "analyzer/job/job_findings.h"
 #include "analyzer/model/process_findings.h"
+#include "analyzer/render/words/finding_words.h"
 #include "analyzer/summary/summary.h"
 #include "analyzer/verdicts/facts.h"
 #include "proto/tool_version.h"
@@ -140,6 +141,7 @@ absl::StatusOr<Report> Analyze(const std::vector<std::string>& paths, const Anal
   }
   Report report = join.Finish();
   report.tool_version = kToolVersion;
+  DescribeInWords(&report);
   std::vector<std::string> missing = source.warnings();
   // As a summary has them.
   std::sort(unreadable.begin(), unreadable.end());

@@ -61,7 +61,8 @@ TEST(Analyze, FindsTheLeakAndItsRate) {
   const Report report = ReportOn({Job(60).Finish()});
   ASSERT_FALSE(report.ranking.empty());
   const ReportSite& leak = report.sites[0];
-  EXPECT_EQ(leak.id, report.ranking[0]);
+  EXPECT_EQ(report.ranking[0], ReportSiteIndex(0));
+  EXPECT_NE(leak.text.find("leaks " + leak.rate), std::string::npos) << leak.text;
   EXPECT_EQ(leak.verdict, Verdict::kLeak);
   EXPECT_EQ(leak.level, Level::kDriver);
   EXPECT_EQ(leak.kind, "device");

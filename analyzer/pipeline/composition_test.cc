@@ -39,10 +39,8 @@ void ExpectTree(const ReportPeakStacks& stacks, const Report& report) {
   uint64_t outermost = 0;
   for (size_t i = 0; i < stacks.nodes.size(); ++i) {
     const ReportPeakStacks::Node& node = stacks.nodes[i];
-    const auto site = std::find_if(report.sites.begin(), report.sites.end(),
-                                   [&](const ReportSite& one) { return one.id == node.site; });
-    ASSERT_NE(site, report.sites.end()) << node.site;
-    EXPECT_LT(node.frame, site->frames.size());
+    ASSERT_LT(node.site.value(), report.sites.size());
+    EXPECT_LT(node.frame, report.sites[node.site.value()].frames.size());
     EXPECT_GT(node.sites, 0u);
     if (!node.parent) {
       outermost += node.bytes;

@@ -53,11 +53,7 @@ class Job : public JobBuilder {
 };
 
 const ReportSite& Finding(const Report& report, size_t index) {
-  for (const ReportSite& site : report.sites) {
-    if (site.id == report.ranking.at(index)) return site;
-  }
-  ADD_FAILURE() << "no site " << report.ranking.at(index);
-  return report.sites.at(0);
+  return report.sites.at(report.ranking.at(index).value());
 }
 
 uint32_t BlamedLine(const ReportSite& site) { return site.frames.at(site.blame_frame).line; }
@@ -98,9 +94,9 @@ TEST(LeakGroups, WhatAConstructorAllocatesIsOneLeakAtTheLineThatCallsIt) {
     EXPECT_EQ(leader.group->peak_without, 64 * kKiB) << "what the work needs, once";
     size_t parts = 0;
     for (const ReportSite& site : report.sites) {
-      if (site.part_of.empty()) continue;
+      if (site.part_of.is_none()) continue;
       ++parts;
-      EXPECT_EQ(site.part_of, leader.id);
+      EXPECT_EQ(site.part_of, report.ranking[0]);
       EXPECT_EQ(site.verdict, Verdict::kLeak);
       EXPECT_FALSE(site.group.has_value());
     }

@@ -59,7 +59,7 @@ class SummarySchema : public PlainFields<SummarySchema> {
       return std::is_signed_v<T> ? "sint64" : "uint64";
     } else if constexpr (std::is_same_v<T, double>) {
       return "double";
-    } else if constexpr (std::is_same_v<T, std::string>) {
+    } else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, ReportSiteIndex>) {
       return "bytes";  // names need not be valid UTF-8
     } else if constexpr (std::is_same_v<T, ReportFrame>) {
       return "uint64";

@@ -41,7 +41,8 @@ class Checker {
   explicit Checker(const ProcessFindings& findings) : findings_(findings) {}
 
   void Run() const {
-    ForEachSiteReference(const_cast<ProcessFindings&>(findings_), [this](std::string* site) { IsSite(*site); });
+    ForEachSiteReference(const_cast<ProcessFindings&>(findings_),
+                         [this](ReportSiteIndex* site) { Require(site->value() < findings_.sites.size()); });
     for (const ReportSite& site : findings_.sites) Check(site);
     for (const ReportDevice& device : findings_.devices) Check(device);
     for (const ReportTimeline& timeline : findings_.timeline) Check(timeline);
@@ -49,12 +50,6 @@ class Checker {
   }
 
  private:
-  // Of nothing: the empty text.
-  void IsSite(const std::string& text) const {
-    uint64_t site;
-    Require(text.empty() || (absl::SimpleAtoi(text, &site) && site < findings_.sites.size()));
-  }
-
   void Check(const ReportSite& site) const {
     Require(site.frames.empty() ? site.blame_frame == 0 : site.blame_frame < site.frames.size());
     Require(!site.own_frame || *site.own_frame < site.frames.size());
@@ -107,10 +102,8 @@ class Checker {
   void Check(const ReportPeakStacks& stacks) const {
     for (size_t i = 0; i < stacks.nodes.size(); ++i) {
       const ReportPeakStacks::Node& node = stacks.nodes[i];
-      uint64_t site;
       Require(!node.parent || *node.parent < i);
-      Require(absl::SimpleAtoi(node.site, &site) && site < findings_.sites.size());
-      Require(node.frame < findings_.sites[site].frames.size());
+      Require(!node.site.is_none() && node.frame < findings_.sites[node.site.value()].frames.size());
     }
   }
 

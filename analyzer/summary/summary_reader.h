@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/frame.h"
@@ -97,6 +99,12 @@ class SummaryReader : public PlainFields<SummaryReader> {
       *value = reader_.get_double();
     } else if constexpr (std::is_same_v<T, std::string>) {
       *value = reader_.get_string();
+    } else if constexpr (std::is_same_v<T, ReportSiteIndex>) {
+      const std::string digits = reader_.get_string();
+      uint32_t site;
+      if (digits.empty()) return;
+      if (!absl::SimpleAtoi(digits, &site)) throw std::runtime_error("it contradicts itself");
+      *value = ReportSiteIndex(site);
     } else if constexpr (std::is_same_v<T, ReportFrame>) {
       std::vector<ReportFrame> frames;
       stacks_.Find(reader_.get_uint64(), &frames);

@@ -6,7 +6,7 @@
 //
 // As in proto3, zero and empty values are not written; an optional is written if it has a value. Integers are varints,
 // signed ones zigzag. Lists of integers are packed and hold the differences between neighbours. A stack is the number
-// of its key in the record.
+// of its key in the record. A reference to a site is its index in decimal digits.
 #ifndef ANALYZER_SUMMARY_SUMMARY_WRITER_H_
 #define ANALYZER_SUMMARY_SUMMARY_WRITER_H_
 
@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/indices.h"
 #include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/frame.h"
@@ -102,6 +103,8 @@ class SummaryWriter : public PlainFields<SummaryWriter> {
       if (bits != 0 || always) writer_.add_double(field, value);
     } else if constexpr (std::is_same_v<T, std::string>) {
       if (!value.empty() || always) writer_.add_string(field, value);
+    } else if constexpr (std::is_same_v<T, ReportSiteIndex>) {
+      if (!value.is_none()) writer_.add_string(field, std::to_string(value.value()));
     } else if constexpr (std::is_same_v<T, ReportFrame>) {
       writer_.add_uint64(field, stacks_->Number({value}));
     } else {

@@ -9,7 +9,7 @@ from typing import Any, Iterable, Mapping
 
 from . import _fields, _html, _program, _trace
 from ._made import made, shown
-from ._objects import Placed
+from ._objects import Placed, place_text
 from ._program import FINE, NOT_ENOUGH_EVIDENCE, Path
 from ._text import printable, size_text
 
@@ -19,7 +19,8 @@ class Change(Placed, _fields.DiffFinding):
     _naming_frame = "naming_frame"
 
     def __str__(self) -> str:
-        return "%s: %s" % (self._place(short=False), printable(self.explanation))
+        place = place_text(self.line, self.function)
+        return "%s: %s" % (place, printable(self.explanation))
 
     def __repr__(self) -> str:
         return "<Change %s>" % self

@@ -277,6 +277,7 @@ class Frame:
         offset: In the module, where there is no line.
         language: `cupti`: the library that took memory which only CUPTI saw, so that there is no stack; `autograd`: the
             node of PyTorch's graph that was run backward; `allocator`: a pool of PyTorch's allocator as a whole.
+        short_name: `function` in short, as text shows it; absent if that is the same.
         forward: Of the forward call that made the graph node which is run backward; absent otherwise.
         shown_file: `file` as text shows it: from the job's folder or the package on; empty where that is the whole of
             it.
@@ -289,6 +290,7 @@ class Frame:
     offset: int
     language: str
     shown_file: str
+    short_name: str = ""
     forward: bool = False
 
 
@@ -310,6 +312,8 @@ class Site:
         verdict: See leak verdicts.
         grade: At which levels that was seen: `framework+driver` of a leak that the segments show as well.
         explanation: Why, in a sentence.
+        text: The site in one line: where it is, and what it leaves behind or holds.
+        rate: What stays behind, in words: of the whole leak if the site leads one; `None` if nothing does.
         rate_bytes_per_step: Bytes that stay behind per `rate_unit`; 0 if none do.
         rate_ci: Its 95 % confidence interval.
         rate_objects_per_step: Objects that stay behind per `rate_unit`.
@@ -354,6 +358,8 @@ class Site:
     verdict: str
     grade: str
     explanation: str
+    text: str
+    rate: str | None
     rate_bytes_per_step: float | None
     rate_ci: tuple[float | None, float | None]
     rate_objects_per_step: float | None

@@ -8,8 +8,8 @@ import os
 from typing import Any, ClassVar, Iterator
 
 from . import _cells, _fields, _html
-from ._made import made, shown
-from ._text import printable, rate_text, size_text
+from ._made import shown
+from ._text import printable, size_text
 
 
 @shown
@@ -31,14 +31,14 @@ class Frame(_fields.Frame):
 
     @property
     def short_function(self) -> str:
-        """The function without parameters and template arguments."""
-        return _without_arguments(self.function) if self.language == "c++" else self.function
+        """The function as the text report names it: without parameters and template arguments."""
+        return self.short_name or self.function
 
     def __str__(self) -> str:
         return printable("%s  %s" % (self.short_function, self.location) if self.location else self.short_function)
 
     def __repr__(self) -> str:
-        return "<Frame %s>" % _place_text(self.location, self.short_function)
+        return "<Frame %s>" % place_text(self.location, self.short_function)
 
 
 class Placed:
@@ -63,9 +63,6 @@ class Placed:
         """FILE:LINE of that frame, as the text report names it; empty if it is unknown. `frame.file` is the whole path."""
         return self.frame.location if self.frame and self.frame.line else ""
 
-    def _place(self, short: bool = True) -> str:
-        """The line and the function, short or with its parameters."""
-        return _place_text(self.line, self.frame.short_function if short and self.frame else self.function)
 
 
 @shown
@@ -74,13 +71,11 @@ class Site(Placed, _fields.Site):
 
     _naming_frame = "blame_frame"
 
-    @property
-    def rate(self) -> str:
-        """What this site alone leaves behind, such as "1.50 MiB per step"."""
-        return rate_text(self.level, self.kind, self.rate_bytes_per_step, self.rate_objects_per_step, self.rate_unit)
+    def __str__(self) -> str:
+        return _cells.named(self.text)
 
     def __repr__(self) -> str:
-        return "<Site %s %s: %s, %s at the peak>" % (self.id, self._place(), self.verdict, size_text(self.bytes_at_peak))
+        return "<Site %s %s>" % (self.id, self)
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -123,16 +118,7 @@ class Finding:
     @property
     def rate(self) -> str:
         """The rate as text, such as "1.50 MiB per step"; "1.50 MiB per step and rank" is the mean of the ranks that leak."""
-        each, site = self._each_rank, self.site
-        if each is None:
-            return rate_text(site.level, site.kind, self.rate_bytes_per_step, self.rate_objects_per_step, self.rate_unit)
-        rate = rate_text(site.level, site.kind, each.mean, each.mean, self.rate_unit)
-        return "%s and %s" % (rate, "process" if each.most_rank is None else "rank")
-
-    @property
-    def _each_rank(self) -> _fields.AcrossRate | None:
-        across = self.site.across
-        return across.rate if across is not None and across.leak > 1 else None
+        return self.site.rate or ""
 
     @property
     def frames(self) -> tuple[Frame, ...]:
@@ -141,24 +127,12 @@ class Finding:
 
     @property
     def category(self) -> str:
-        """What most of the leaked bytes are for, such as "activations"."""
-        sums: dict[str, float] = {}
-        for site in (self.site, *self.parts):
-            sums[site.category] = sums.get(site.category, 0) + (site.rate_bytes_per_step or 0)
-        return max(sums, key=lambda name: sums[name])
-
-    @property
-    def certainty(self) -> str:
-        """The confidence interval as text; empty where there is none, or where it has no width."""
-        low, high = self.rate_ci if self._each_rank is None else self._each_rank.ci
-        if self.site.level == "handle" or low is None or high is None or size_text(low) == size_text(high):
-            return ""
-        return "95 %% CI %s to %s" % (size_text(low), size_text(high))
+        """What the memory of the site that leads the leak is for, such as "activations"."""
+        return self.site.category
 
     def __str__(self) -> str:
-        verb = "grows by" if self.verdict == "growing_buffer" else "leaks"
-        certainty = " (%s)" % self.certainty if self.certainty else ""
-        return "%s %s %s%s" % (self.site._place(), verb, self.rate, certainty)
+        """The line, the function, the rate and how certain it is, as the text report says it."""
+        return str(self.site)
 
     def __repr__(self) -> str:
         return "<Finding %s: %s>" % (self.verdict, self)
@@ -231,17 +205,5 @@ def timeline(device: dict[str, Any]) -> Iterator[TimelineBin]:
         yield TimelineBin(device["device"], device["unit"], position, *sizes)
 
 
-def _place_text(line: str, function: str) -> str:
+def place_text(line: str, function: str) -> str:
     return printable(" in ".join(text for text in (line, function) if text)) or "(no stack recorded)"
-
-
-def _without_arguments(function: str) -> str:
-    if "operator" in function:  # whose name may be made of brackets
-        return function
-    name, depth = "", 0
-    for letter in function.replace("(anonymous namespace)::", ""):
-        depth += letter in "(<"
-        if depth == 0:
-            name += letter
-        depth -= letter in ")>"
-    return name.replace(" const", "").split(" ")[-1] or function

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text as the report writes it: sizes, rates, and names that a terminal shows as they are."""
+"""Text as the report writes it: sizes, and names that a terminal shows as they are."""
 
 from __future__ import annotations
 
@@ -20,17 +20,6 @@ def size_text(size: float | None) -> str:
     else:
         digits = ("%.1f" if abs(value) >= 9.995 else "%.2f") % value
     return "%s %s" % (digits, _UNITS[unit])
-
-
-def count_text(number: float) -> str:
-    return "{:,.3g}".format(number) if number != int(number) else "{:,d}".format(int(number))
-
-
-def rate_text(level: str, kind: str, size: float | None, objects: float | None, unit: str) -> str:
-    """What stays behind per `unit`: bytes, or objects where they have no size (streams, events)."""
-    if level == "handle" and objects is not None:
-        return "%s %s%s per %s" % (count_text(objects), kind or "handle", "" if objects == 1 else "s", unit)
-    return "%s per %s" % (size_text(size), unit)
 
 
 def printable(text: str) -> str:

@@ -108,9 +108,8 @@ class Trace:
         per_step = "growth per " + self.steps.unit
         return "".join([
             _html.headline(self.answer.replace("_", " ").upper(), " %s, %s" % (self.path, self._counted_steps)),
-            _html.table(("line", "function", "rate", "certainty", "at the peak", "category"), (
-                (one.line, one.site.frame.short_function if one.site.frame else "", one.rate, one.certainty,
-                 size_text(one.bytes_at_peak), one.category) for one in self.findings)),
+            _html.table(("leak", "at the peak", "category"), (
+                (str(one), size_text(one.bytes_at_peak), one.category) for one in self.findings)),
             _html.table(("device", "name", "peak live", "peak reserved", "end live", per_step), (
                 (str(one.index), one.name, size_text(one.peak_live), size_text(one.peak_reserved), size_text(one.end_live),
                  size_text(one.growth_bytes_per_step)) for one in self.devices)),

@@ -108,17 +108,15 @@ Detection DetectionOf(const Report& report, const Emulation& run) {
   const SiteFinder finder(run.sites);
   std::set<uint32_t> leaking;
   for (const TrueLeak& leak : run.truth.leaks) leaking.insert(leak.site);
-  std::map<std::string, const ReportSite*> by_id;
-  for (const ReportSite& site : report.sites) by_id[site.id] = &site;
   const auto is_true = [&](const ReportSite& site) {
     const std::optional<uint32_t> index = finder.Find(site);
     return index && leaking.count(*index) != 0;
   };
   Detection detection;
   int position = 0;
-  for (const std::string& id : report.ranking) {
+  for (const ReportSiteIndex leak : report.ranking) {
     ++position;
-    if (!is_true(*by_id.at(id))) continue;
+    if (!is_true(report.sites.at(leak.value()))) continue;
     ++detection.true_findings;
     if (!detection.found) detection.rank = position;
     detection.found = true;

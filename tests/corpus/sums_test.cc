@@ -30,7 +30,7 @@ Complaints Contradictions(const ReportSite& site) {
   expect(!site.explanation.empty(), "there is no explanation");
   expect(unsure == !site.reason.empty(), "what is unsure has a reason");
   expect(leak || !site.onset_step, "an onset of no leak");
-  expect(leak == (site.group || !site.part_of.empty()), "a leak is one of its own or a part");
+  expect(leak == (site.group || !site.part_of.is_none()), "a leak is one of its own or a part");
   expect(site.frees <= site.allocations, "more frees than allocations");
   if (!leak) return wrong;
   constexpr double kRounding = 1e-9;

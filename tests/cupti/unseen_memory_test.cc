@@ -60,7 +60,7 @@ TEST(UnseenMemory, ALeakOfALibraryThatNoHookSeesIsALeak) {
   const Report report = RunHiddenLeak(kLeaked, true);
   ASSERT_EQ(report.ranking.size(), 1u);
   const ReportSite& leak = report.sites[0];
-  EXPECT_EQ(leak.id, report.ranking[0]);
+  EXPECT_EQ(report.ranking[0], ReportSiteIndex(0));
   EXPECT_EQ(leak.verdict, Verdict::kLeak);
   EXPECT_EQ(leak.owner, "libhidden_memory.so");
   EXPECT_EQ(leak.level, Level::kDriver);

@@ -85,11 +85,9 @@ TEST(Pjrt, ReportNamesTheLeakAndAddsUp) {
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->steps.name, "train_step");
   ASSERT_EQ(report->ranking.size(), 1u);
-  for (const ReportSite& site : report->sites) {
-    if (site.id != report->ranking[0]) continue;
-    EXPECT_EQ(site.rate_bytes_per_step, 1000);
-    EXPECT_EQ(site.rate_objects_per_step, 1);
-  }
+  const ReportSite& leak = report->sites.at(report->ranking[0].value());
+  EXPECT_EQ(leak.rate_bytes_per_step, 1000);
+  EXPECT_EQ(leak.rate_objects_per_step, 1);
   ASSERT_EQ(report->devices.size(), 1u);
   const ReportDevice& device = report->devices[0];
   ASSERT_TRUE(device.peak.framework);

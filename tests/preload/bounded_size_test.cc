@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "analyzer/model/answer.h"
 #include "analyzer/pipeline/analyze.h"
 #include "tests/preload/traced_run.h"
 
@@ -105,7 +106,7 @@ TEST(BoundedSizeTest, ALeakIsFoundWithItsRateInARunTwentyTimesAsLongAsTheCapHold
   ASSERT_FALSE(report.ranking.empty());
   const ReportSite* leak = LeakOf(report);
   ASSERT_NE(leak, nullptr);
-  EXPECT_EQ(report.ranking[0], leak->id);
+  EXPECT_EQ(FindSite(report, report.ranking[0]), leak);
   EXPECT_EQ(report.ranking.size(), 1u);
   EXPECT_EQ(leak->verdict, Verdict::kLeak);
   EXPECT_NEAR(leak->rate_bytes_per_step, 512, 512 * 0.03);

@@ -217,7 +217,7 @@ def python(schemas):
         lines += [("    " + line).rstrip() for line in docstring(name, definition)]
         lines.append("")
         for field, one in sorted(definition["properties"].items(), key=lambda item: item[0] not in definition["required"]):
-            lines.append("    %s: %s%s" % (field, declared(one), "" if field in definition["required"] else " = False"))
+            lines.append("    %s: %s%s" % (field, declared(one), "" if field in definition["required"] else " = " + {"bool": "False", "str": '""'}[declared(one)]))
     lines += ["", "", "# Where the fields of these are in the JSON; a pair has two places.", "PLACES: dict[type, dict[str, str]] = {"]
     for name, (_, fields) in FLAT.items():
         lines += ["    %s: {" % name, *('        "%s": "%s",' % (field, path) for field, (path, _) in fields.items()

@@ -93,7 +93,7 @@ ReportGrowthLine DescribeLine(const ProcessAnalysis& analysis, const LineGrowth&
     const size_t group = analysis.GroupOf(site);
     if (group != ProcessAnalysis::kNoGroup) groups.insert(group);
   }
-  for (const size_t group : groups) line.sites.push_back(absl::StrCat(group));
+  for (const size_t group : groups) line.sites.push_back(ListedSite(group));
   return line;
 }
 

@@ -99,6 +99,7 @@ class ProcessAnalysis {
   // figures are taken from, if they have memory in it, and Site::kNoScope for handles. What a library allocates at a
   // leak's line is in another one.
   uint32_t ScopeOf(const std::vector<size_t>& groups) const;
+  // Returns the index of the group that has this site; kNoGroup if none has.
   size_t GroupOf(SiteIndex site) const {
     const auto found = group_of_site_.find(site);
     return found == group_of_site_.end() ? kNoGroup : found->second;
@@ -145,6 +146,11 @@ class ProcessAnalysis {
   std::map<SiteIndex, Purpose> purposes_;
   uint64_t parameter_objects_ = 0, parameter_bytes_ = 0;  // parameters allocated in complete steps and kept
 };
+
+// Returns the site of the findings that describes this group of ProcessAnalysis::groups(); none for kNoGroup.
+inline ReportSiteIndex ListedSite(size_t group) {
+  return group == ProcessAnalysis::kNoGroup ? ReportSiteIndex() : ReportSiteIndex(static_cast<uint32_t>(group));
+}
 
 }  // namespace vramtrack
 

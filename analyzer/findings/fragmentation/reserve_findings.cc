@@ -100,8 +100,7 @@ std::vector<ReportPin> DescribePins(ProcessAnalysis* analysis, const std::vector
   std::map<std::string, size_t> by_line;
   for (const torch_allocator::Pin& pin : pins) {
     ReportPin one;
-    const size_t group = analysis->GroupOf(pin.site);
-    if (group != ProcessAnalysis::kNoGroup) one.site = absl::StrCat(group);
+    one.site = ListedSite(analysis->GroupOf(pin.site));
     one.segments = pin.segments;
     one.bytes = pin.bytes;
     one.stack = analysis->shown().Frames(analysis->ledger().sites()[pin.site].key.stack);

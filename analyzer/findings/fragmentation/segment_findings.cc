@@ -107,8 +107,7 @@ ReportSegmentMap DescribeSegmentMap(ProcessAnalysis* analysis, const SegmentMap&
       ReportSegmentMap::Block block;
       block.offset = live.address - segment.address;
       block.bytes = live.bytes;
-      const size_t group = analysis->GroupOf(live.site);
-      if (group != ProcessAnalysis::kNoGroup) block.site = absl::StrCat(group);
+      block.site = ListedSite(analysis->GroupOf(live.site));
       block.category = analysis->Category(live.site);
       described.blocks.push_back(std::move(block));
     }

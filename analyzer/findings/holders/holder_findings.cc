@@ -103,7 +103,7 @@ class HolderFindings final : public Collector {
     DescribeWalks(findings);
     for (size_t i = 0; i < findings->sites.size(); ++i) {
       ReportSite& site = findings->sites[i];
-      if (!site.part_of.empty()) continue;
+      if (!site.part_of.is_none()) continue;
       site.holder = DescribeSite(SitesOf(findings->sites, i), IsLeak(site));
     }
     const WalkFacts facts{analysis_, purposes_, walks_, blocks_.at()};
@@ -137,9 +137,8 @@ class HolderFindings final : public Collector {
   // Returns the sites of a group and, if it leads a leak, those of its parts, as far as a walk can see their blocks.
   std::vector<SiteIndex> SitesOf(const std::vector<ReportSite>& sites, size_t group) const {
     std::vector<SiteIndex> all, of_framework;
-    const std::string leader = absl::StrCat(group);
     for (size_t i = 0; i < sites.size(); ++i) {
-      if (i != group && sites[i].part_of != leader) continue;
+      if (i != group && sites[i].part_of != ListedSite(group)) continue;
       for (const SiteIndex site : analysis_.groups()[i].sites) {
         const Level level = LevelOf(analysis_.ledger().sites()[site].key.kind);
         if (level == Level::kHandle) continue;

@@ -73,7 +73,7 @@ class Job : public JobBuilder {
 
 const ReportSite& Leak(const ProcessFindings& findings) {
   for (const ReportSite& site : findings.sites) {
-    if (IsLeak(site) && site.level == Level::kFramework && site.part_of.empty()) return site;
+    if (IsLeak(site) && site.level == Level::kFramework && site.part_of.is_none()) return site;
   }
   ADD_FAILURE() << "no leak";
   return findings.sites[0];

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kMaxKeptPoints = 500;  // of a curve
 
 bool IsFinding(const ReportSite& site) {
-  return site.part_of.empty() && site.verdict != Verdict::kSteady && site.verdict != Verdict::kOneTime;
+  return site.part_of.is_none() && site.verdict != Verdict::kSteady && site.verdict != Verdict::kOneTime;
 }
 
 // The sums up to the end of each bin of steps, in the job's numbers.
@@ -95,18 +95,16 @@ ReportKept KeptByBuffer(const ProcessAnalysis& analysis, const std::vector<SiteI
 
 }  // namespace
 
-void DescribeKept(const ProcessAnalysis& analysis, const std::vector<LeakGroup>& leaks,
-                  std::vector<ReportSite>* sites) {
+void DescribeKept(const ProcessAnalysis& analysis, std::vector<ReportSite>* sites) {
   const RunShape& run = analysis.run();
   if (run.steps == 0) return;
   std::vector<std::vector<SiteIndex>> members;
   for (const SiteGroup& group : analysis.groups()) members.push_back(group.sites);
-  for (const LeakGroup& leak : leaks) {
-    std::vector<size_t> groups = leak.Members();
-    members[leak.leader].clear();
+  for (const auto& [leader, groups] : LeakMembers(*sites)) {
+    members[leader].clear();
     for (const size_t group : groups) {
       const std::vector<SiteIndex>& of = analysis.groups()[group].sites;
-      members[leak.leader].insert(members[leak.leader].end(), of.begin(), of.end());
+      members[leader].insert(members[leader].end(), of.begin(), of.end());
     }
   }
   for (size_t i = 0; i < sites->size(); ++i) {

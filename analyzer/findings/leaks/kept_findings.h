@@ -5,15 +5,14 @@
 #include <vector>
 
 #include "analyzer/findings/core/process_analysis.h"
-#include "analyzer/findings/leaks/leak_groups.h"
 #include "analyzer/model/report.h"
 
 namespace vramtrack {
 
 // Adds to each finding what its steps left live, step by step, and the evidence for its verdict. Covers leaks as a
 // whole and sites that are neither leaks nor steady, but no site that left nothing. `sites`: one for each of the
-// analysis' groups, with rates per step. `leaks`: which of them are one leak.
-void DescribeKept(const ProcessAnalysis& analysis, const std::vector<LeakGroup>& leaks, std::vector<ReportSite>* sites);
+// analysis' groups, with rates per step; they know which of them are one leak.
+void DescribeKept(const ProcessAnalysis& analysis, std::vector<ReportSite>* sites);
 
 }  // namespace vramtrack
 

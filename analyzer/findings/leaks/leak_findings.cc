@@ -158,7 +158,7 @@ class LeakFindings final : public Collector {
       const LeakGroup& leak = leaks_[i];
       ReportSite& leader = (*sites)[leak.leader];
       const std::vector<size_t> members = leak.Members();
-      for (const size_t part : leak.parts) (*sites)[part].part_of = absl::StrCat(leak.leader);
+      for (const size_t part : leak.parts) (*sites)[part].part_of = ListedSite(leak.leader);
       leader.parts = leak.parts.size();
       std::vector<size_t> within;
       for (const size_t part : leak.parts) {
@@ -189,7 +189,7 @@ class LeakFindings final : public Collector {
                         "; these bytes count with the segments of the graphs' pools that they lie in");
       }
     }
-    DescribeKept(analysis_, leaks_, sites);
+    DescribeKept(analysis_, sites);
     SetRateUnits(analysis_, sites);
   }
 

@@ -44,7 +44,7 @@ ReportComposition DescribeBins(const CategoryRules& rules, const Bins& bins, con
     std::vector<uint64_t> bytes;
     for (const auto& one : bins) bytes.push_back(bin_of(one).groups[g]);
     for (size_t i = 0; i < bytes.size(); ++i) described.other_sites[i] -= bytes[i];
-    described.sites.emplace_back(absl::StrCat(groups[g]), std::move(bytes));
+    described.sites.emplace_back(ListedSite(groups[g]), std::move(bytes));
   }
   return described;
 }
@@ -60,7 +60,7 @@ class StackTree {
  public:
   explicit StackTree(ReportPeakStacks* stacks) : stacks_(*stacks) {}
 
-  void Add(const std::string& site, const std::vector<ReportFrame>& frames, uint64_t bytes) {
+  void Add(ReportSiteIndex site, const std::vector<ReportFrame>& frames, uint64_t bytes) {
     uint64_t node = kRoot;
     for (size_t calls = frames.size(); calls-- > 0;) {
       const ReportFrame& frame = frames[calls];
@@ -211,7 +211,7 @@ std::vector<ReportPeakStacks> DescribePeakStacks(const ProcessAnalysis& analysis
     for (size_t group = 0; group < sites.size(); ++group) {
       const ReportSite& site = sites[group];
       if (ScopeOf(analysis, group) != i || site.bytes_at_peak == 0 || site.frames.empty()) continue;
-      tree.Add(absl::StrCat(group), site.frames, site.bytes_at_peak);
+      tree.Add(ListedSite(group), site.frames, site.bytes_at_peak);
       stacks.other_bytes -= site.bytes_at_peak;
     }
     DropSmall(stacks.live / kSmallestShare, &stacks.nodes);

@@ -3,11 +3,8 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
 #include <utility>
 #include <vector>
-
-#include "absl/strings/str_cat.h"
 
 namespace vramtrack {
 namespace {
@@ -53,8 +50,8 @@ std::vector<LateFindings::Group> LateGroups(const ProcessAnalysis& analysis, con
   return all;
 }
 
-// The largest at the peak whose group is in the report; empty if there is none.
-std::string LargestOf(const ProcessAnalysis& analysis, const std::vector<SiteIndex>& sites) {
+// The largest at the peak whose group is in the report; none if there is none.
+ReportSiteIndex LargestOf(const ProcessAnalysis& analysis, const std::vector<SiteIndex>& sites) {
   const auto size = [&](SiteIndex site) {
     const Site& known = analysis.ledger().sites()[site];
     return std::make_pair(known.bytes_at_peak, known.bytes_allocated);
@@ -64,7 +61,7 @@ std::string LargestOf(const ProcessAnalysis& analysis, const std::vector<SiteInd
     if (analysis.GroupOf(site) == ProcessAnalysis::kNoGroup) continue;
     if (largest.is_none() || size(site) > size(largest)) largest = site;
   }
-  return largest.is_none() ? "" : absl::StrCat(analysis.GroupOf(largest));
+  return largest.is_none() ? ReportSiteIndex() : ListedSite(analysis.GroupOf(largest));
 }
 
 }  // namespace

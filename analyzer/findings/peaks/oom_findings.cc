@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "analyzer/attribution/library.h"
 #include "analyzer/findings/core/device_findings.h"
 
@@ -96,7 +95,7 @@ void OomFindings::DescribeHolders(const OutOfMemory& failed, const OomStudy::Fin
   for (const auto& [site, bytes] : failed.holders) {
     if (!is_divided(site)) held[analysis_.GroupOf(site)] += bytes;
   }
-  for (const auto& [group, bytes] : held) oom->holders.push_back({absl::StrCat(group), bytes});
+  for (const auto& [group, bytes] : held) oom->holders.push_back({ListedSite(group), bytes});
   std::stable_sort(oom->holders.begin(), oom->holders.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
 
@@ -132,7 +131,7 @@ void OomFindings::DescribeHolders(const OutOfMemory& failed, const OomStudy::Fin
   for (auto& [group, change] : changes) {
     const uint64_t by = change.now > change.then ? change.now - change.then : change.then - change.now;
     if (by < kMinChange) continue;
-    change.site = absl::StrCat(group);
+    change.site = ListedSite(group);
     oom->changes.push_back(std::move(change));
   }
   const auto growth = [](const ReportOom::Change& change) {

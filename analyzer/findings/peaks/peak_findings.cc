@@ -7,7 +7,6 @@
 #include <numeric>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "analyzer/findings/core/device_findings.h"
 
 namespace vramtrack {
@@ -164,7 +163,7 @@ void PeakFindings::Describe(const Replay& replay, ProcessFindings* findings) {
     for (ReportDevice& device : findings->devices) {
       if (DeviceIndex(device.index) != together.device) continue;
       ReportPeakWithout several;
-      for (const size_t group : together.groups) several.sites.push_back(absl::StrCat(group));
+      for (const size_t group : together.groups) several.sites.push_back(ListedSite(group));
       several.peak = replay.counterfactual.PeakWithout(together.watched);
       device.peak_set.without.push_back(std::move(several));
     }

@@ -133,7 +133,7 @@ TEST(OutOfMemory, SaysWhatHasChangedAtTheSamePointOfTheStepBefore) {
   const ReportOom& oom = findings.oom[0];
   EXPECT_EQ(oom.compared_step, 29);
   EXPECT_TRUE(oom.same_point);
-  std::map<uint64_t, std::string> grown;
+  std::map<uint64_t, ReportSiteIndex> grown;
   for (const ReportOom::Change& change : oom.changes) {
     EXPECT_GT(change.now, change.then);
     grown[change.now - change.then] = change.site;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "analyzer/findings/peaks/composition_findings.h"
 #include "analyzer/model/site_places.h"
+#include "analyzer/model/whole_leak.h"
 
 namespace vramtrack {
 namespace {
@@ -91,8 +92,7 @@ void PeakLines::Prepare(Replay* detail) {
 ReportPeakLine PeakLines::Describe(const Line& line, const Counterfactual& without) const {
   ReportPeakLine described;
   described.line = line.frame;
-  const size_t group = analysis_.GroupOf(line.sites[0]);
-  if (group != ProcessAnalysis::kNoGroup) described.site = absl::StrCat(group);
+  described.site = ListedSite(analysis_.GroupOf(line.sites[0]));
   described.sites = line.sites.size();
   described.bytes = line.bytes;
   described.peak_without = without.PeakWithout(line.watched);
@@ -107,11 +107,7 @@ ReportPeakLine PeakLines::Describe(const Line& line, const Counterfactual& witho
 void PeakLines::Describe(const Replay& replay, ProcessFindings* findings) {
   const Ledger& ledger = analysis_.ledger();
   const std::vector<ReportSite>& sites = findings->sites;
-  std::map<size_t, std::vector<size_t>> leaks;  // the members of each, by its leader
-  for (size_t i = 0; i < sites.size(); ++i) {
-    if (sites[i].group) leaks[i].push_back(i);
-    if (!sites[i].part_of.empty()) leaks[IndexOfSite(sites[i].part_of)].push_back(i);
-  }
+  const std::map<size_t, std::vector<size_t>> leaks = LeakMembers(sites);
   for (const Peak& peak : peaks_) {
     const Scope& scope = ledger.scopes()[peak.scope];
     ReportPeakLines lines;
@@ -121,14 +117,15 @@ void PeakLines::Describe(const Replay& replay, ProcessFindings* findings) {
     for (const Line& line : peak.lines) lines.lines.push_back(Describe(line, replay.counterfactual));
     for (const auto& [leader, members] : leaks) {
       const ReportSite& site = sites[leader];
-      if (analysis_.ScopeOf(members) != peak.scope || site.group->bytes_at_peak == 0) continue;
+      const ReportLeak whole = WholeOf(site);
+      if (analysis_.ScopeOf(members) != peak.scope || whole.bytes_at_peak == 0) continue;
       ReportPeakLine leak;
       if (!site.frames.empty()) leak.line = site.frames[site.blame_frame];
-      leak.site = absl::StrCat(leader);
+      leak.site = ListedSite(leader);
       leak.leak = true;
       leak.sites = members.size();
-      leak.bytes = site.group->bytes_at_peak;
-      leak.peak_without = site.group->peak_without;
+      leak.bytes = whole.bytes_at_peak;
+      leak.peak_without = whole.peak_without;
       all_sites += leak.sites;
       lines.lines.push_back(std::move(leak));
     }

@@ -53,7 +53,7 @@ ProcessFindings SampleRank(int rank) {
       series->high.push_back(bin + device.peak.live);
     }
   }
-  timeline.at_high.sites = {{"0", timeline.live.high}};
+  timeline.at_high.sites = {{ReportSiteIndex(0), timeline.live.high}};
   timeline.at_high.other_sites.resize(100);
   process.timeline = {timeline};
   return process;

@@ -133,6 +133,7 @@ Json LeakWords(const Report& report, const ReportSite& leader, const LeakParts& 
 
 Json PageFrame(const ReportFrame& frame, bool own) {
   Json json = ToJson(frame);
+  json.erase("short_name");
   json["forward"] = frame.forward ? 1 : 0;  // which the report's JSON has of some only
   json["own"] = own ? 1 : 0;
   json["location"] = FrameLocation(frame);
@@ -150,11 +151,13 @@ Json SiteColumns(const Report& report, size_t most) {
   Json stack = Json::array(), place = Json::array();
   for (size_t i = 0; i < count; ++i) {
     const ReportSite& site = report.sites[i];
-    Json row = ObjectWithout("frames", site);
+    Json row = ObjectWithout("frames", site, &report.sites);
     row.erase("frames");
+    row.erase("text");
     const bool grows = site.rate_bytes_per_step != 0 || site.rate_objects_per_step != 0;
     row["rate"] = grows ? Json(OwnRate(site)) : Json(nullptr);
-    row["words"] = IsLeak(site) && site.part_of.empty() ? LeakWords(report, site, parts, &part_places) : Json(nullptr);
+    row["words"] =
+        IsLeak(site) && site.part_of.is_none() ? LeakWords(report, site, parts, &part_places) : Json(nullptr);
     fields.Add(std::move(row));
     stack.push_back(tree.Add(site.frames));
     const ReportFrame* named = places.Of(site);

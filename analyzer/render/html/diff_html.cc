@@ -181,8 +181,8 @@ Json RunJson(const Report& report) {
   Json json;
   json["sites"] = SiteColumns(report, kFlameSites);
   json["words"]["tones"] = VerdictTones();
-  json["peak_stacks"] = ToJson(report.peak_stacks);
-  json["timeline"] = ToJson(report.timeline);
+  json["peak_stacks"] = ToJson(report.peak_stacks, &report.sites);
+  json["timeline"] = ToJson(report.timeline, &report.sites);
   for (Json& drawn : json["timeline"]) {
     Json leaks = Json::array();  // bands of their own; all other sites are in their categories
     for (Json& site : drawn["at_high"]["sites"]) {

@@ -116,7 +116,7 @@ std::string TextReport(const Report& report) {
 }
 
 std::string Data(const Report& report, const std::vector<SourceExcerpt>& source, size_t sites) {
-  Json data = ObjectWithout("sites", report);
+  Json data = ObjectWithout("sites", report, &report.sites);
   data["sites"] = SiteColumns(report, sites);
   data["source"] = ToJson(source);
   data["words"] = PageWords(report);

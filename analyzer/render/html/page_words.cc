@@ -64,13 +64,18 @@ Json PeakLine(const ReportPeakLine& line) {
   return {{"location", FrameLocation(*line.line)}, {"function", FrameFunction(*line.line)}};
 }
 
-Json OomLineJson(const OomLine& line) {
-  return {{"site", line.site},   {"place", line.place}, {"leak", line.leak},
-          {"sites", line.sites}, {"then", line.then},   {"now", line.now}};
+Json OomLineJson(const Report& report, const OomLine& line) {
+  return {{"site", ToJson(line.site, &report.sites)},
+          {"place", line.place},
+          {"leak", line.leak},
+          {"sites", line.sites},
+          {"then", line.then},
+          {"now", line.now}};
 }
 
 Json OomJson(const Report& report, const ReportOom& oom, const OomLines& lines) {
   const OomWords words = WordsOf(report, oom, lines);
+  const auto line_json = [&report](const OomLine& line) { return OomLineJson(report, line); };
   Json notes = Json::array();
   for (const std::string& note : {words.cause, words.pool, words.framework, words.change}) {
     if (!note.empty()) notes.push_back(note);
@@ -79,8 +84,8 @@ Json OomJson(const Report& report, const ReportOom& oom, const OomLines& lines) 
           {"answer", WhoHeld(words)},
           {"notes", std::move(notes)},
           {"stack", ListOf(oom.stack, [](const ReportFrame& frame) { return PageFrame(frame, true); })},
-          {"holders", ListOf(words.holders, OomLineJson)},
-          {"grown", ListOf(words.grown, OomLineJson)},
+          {"holders", ListOf(words.holders, line_json)},
+          {"grown", ListOf(words.grown, line_json)},
           {"held", HeldBytes(oom)},
           {"setting", oom.would_fit.empty() ? "" : oom.would_fit.front().first},
           {"advice", words.setting}};

@@ -30,16 +30,16 @@ std::string JsonLines(const Json& json) {
   return text + "\n}\n";
 }
 
-std::string RenderJson(const Report& report) { return JsonLines(ToJson(report)); }
+std::string RenderJson(const Report& report) { return JsonLines(ToJson(report, &report.sites)); }
 
-std::string RenderJsonLine(const Report& report) { return Compact(ToJson(report)) + "\n"; }
+std::string RenderJsonLine(const Report& report) { return Compact(ToJson(report, &report.sites)) + "\n"; }
 
-std::string RenderLeakEvent(const std::string& target, const ReportSite& site) {
-  return Compact({{"event", "leak"}, {"target", target}, {"site", ToJson(site)}}) + "\n";
+std::string RenderLeakEvent(const std::string& target, const Report& report, const ReportSite& site) {
+  return Compact({{"event", "leak"}, {"target", target}, {"site", ToJson(site, &report.sites)}}) + "\n";
 }
 
-std::string RenderFullEvent(const std::string& target, const ReportDevice& device) {
-  return Compact({{"event", "device_full_soon"}, {"target", target}, {"device", ToJson(device)}}) + "\n";
+std::string RenderFullEvent(const std::string& target, const Report& report, const ReportDevice& device) {
+  return Compact({{"event", "device_full_soon"}, {"target", target}, {"device", ToJson(device, &report.sites)}}) + "\n";
 }
 
 std::string RenderDiffJson(const DiffReport& report) { return JsonLines(ToJson(report)); }

@@ -17,8 +17,8 @@ std::string RenderJsonLine(const Report& report);
 
 // Render what happened in a job that is watched, each as JSON in a single line: a site leaks; a device will soon be
 // full. `target` is what is watched.
-std::string RenderLeakEvent(const std::string& target, const ReportSite& site);
-std::string RenderFullEvent(const std::string& target, const ReportDevice& device);
+std::string RenderLeakEvent(const std::string& target, const Report& report, const ReportSite& site);
+std::string RenderFullEvent(const std::string& target, const Report& report, const ReportDevice& device);
 
 // Renders the comparison as JSON that conforms to docs/diff.schema.json. It is valid UTF-8, whatever the traces
 // contain.

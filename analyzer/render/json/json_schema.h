@@ -61,7 +61,7 @@ class SchemaFields {
       return {{"type", "integer"}};
     } else if constexpr (std::is_floating_point_v<T>) {
       return {{"type", {"number", "null"}}};
-    } else if constexpr (std::is_same_v<T, std::string>) {
+    } else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, ReportSiteIndex>) {
       return {{"type", "string"}};
     } else if constexpr (kHasNames<T>) {
       Json names = Json::array();
@@ -88,8 +88,7 @@ class SchemaFields {
   void Add(const char* name, const field::OrNull<T>& wrapped) {
     Put(name, Nullable(Of(&wrapped.value)));
   }
-  void Add(const char* name, const field::SiteReference& wrapped) { Put(name, Nullable(Of(&wrapped.value))); }
-  void Add(const char* name, const field::SiteReferences& wrapped) { Put(name, Of(&wrapped.value)); }
+  void Add(const char* name, const ReportSiteIndex& site) { Put(name, Nullable(Of(&site))); }
   template <class E>
   void Add(const char* name, const field::OneOf<E>& wrapped) {
     Json names = Json::array();
@@ -99,7 +98,10 @@ class SchemaFields {
   void Add(const char* name, const field::NamedCount& wrapped);
   void Add(const char* name, const field::Interval& wrapped);
   void Add(const char* name, const field::WholeIf&) { Put(name, {{"type", {"number", "null"}}}); }
-  void Add(const char* name, const field::IfTrue&) { Put(name, {{"type", "boolean"}}, false); }
+  template <class T>
+  void Add(const char* name, const field::IfSet<T>& wrapped) {
+    Put(name, Of(&wrapped.value), false);
+  }
   template <class T>
   void Add(const char* name, const field::Columns<T>& wrapped) {
     SchemaFields columns(definitions_);
@@ -122,8 +124,8 @@ class SchemaFields {
     using Value = std::remove_const_t<typename Pairs::value_type::second_type>;
     Put(name, {{"type", "object"}, {"additionalProperties", Of(static_cast<Value*>(nullptr))}});
   }
-  template <class T>
-  void Add(const char* name, const field::NamedValues<T>& wrapped) {
+  template <class Name, class T>
+  void Add(const char* name, const field::NamedValues<Name, T>& wrapped) {
     Put(name, ListOf(Pair(wrapped.first, {{"type", "string"}}, wrapped.second, Of(static_cast<T*>(nullptr)))));
   }
   template <class T>

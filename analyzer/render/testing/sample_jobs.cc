@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "analyzer/model/site_references.h"
+
 namespace vramtrack {
 namespace {
 
@@ -83,8 +85,8 @@ Report RanksSample() {
   ReportRank& leaking = report.ranks[2];
   leaking.leaks = 1;
   leaking.leak_bytes_per_step = 4 << 20;
-  leaking.differs = {{RankFigure::kLeak, 4 << 20, 0, report.sites[0].id, ""},
-                     {RankFigure::kPeak, 700 << 20, 500 << 20, "", ""}};
+  leaking.differs = {{RankFigure::kLeak, 4 << 20, 0, ReportSiteIndex(0), ""},
+                     {RankFigure::kPeak, 700 << 20, 500 << 20, {}, ""}};
   report.ranks[2].curve = Curve(report.ranks[2], 0, CurveReason::kDiffers);
   report.ranks[0].curve = Curve(report.ranks[0], 1, CurveReason::kAlike);
   report.ranks[1].curve = Curve(report.ranks[1], 2, CurveReason::kMedian);
@@ -219,7 +221,10 @@ Report CuptiSample() {
   unseen.last_use.reset();
   unseen.first_kernel.reset();
   report.sites.insert(report.sites.begin() + 1, unseen);
-  report.ranking.push_back(unseen.id);
+  // What follows it has moved.
+  ForEachSiteReference(report,
+                       [](ReportSiteIndex* site) { *site = *site > ReportSiteIndex(0) ? site->Next() : *site; });
+  report.ranking.emplace_back(1);
   return report;
 }
 
@@ -252,9 +257,7 @@ Report HolderSample() {
       "history (a list in train.py, 1,204 entries, 602 at step 602): each entry's 'loss' keeps its graph; 98 % of the "
       "leak's bytes; the walk stopped early, so there may be other holders";
   holder.hint = "store .item() or .detach() of 'loss': the tensor itself keeps its whole graph";
-  for (ReportSite& site : report.sites) {
-    if (site.id == report.ranking[0]) site.holder = holder;
-  }
+  report.sites[report.ranking[0].value()].holder = holder;
   ReportHeld held;
   held.walk = 2;
   held.step = 1204;

@@ -153,8 +153,8 @@ Report Job(uint64_t steps, uint64_t leak_per_step) {
     leak.frees = 3;
     leak.live_objects = steps - 3;
     leak.live_bytes = leaked;
+    report.ranking.emplace_back(static_cast<uint32_t>(report.sites.size()));
     report.sites.push_back(leak);
-    report.ranking.push_back(leak.id);
   }
   ReportSite weights =
       Site("00000001", Frame("vramtrack::testdata::Model::Model(Config)", "testdata/transformer/model.cu", 40),
@@ -177,7 +177,8 @@ Report Job(uint64_t steps, uint64_t leak_per_step) {
 // `report` with the counts that its sites give, and each site a line of the peak.
 Report Counted(Report report) {
   std::map<std::optional<uint32_t>, ReportPeakLines> peaks;
-  for (const ReportSite& site : report.sites) {
+  for (uint32_t i = 0; i < report.sites.size(); ++i) {
+    const ReportSite& site = report.sites[i];
     ReportPeakLines& peak = peaks[site.device];
     peak.device = site.device;
     if (site.level == Level::kHandle || site.bytes_at_peak == 0) continue;
@@ -189,7 +190,7 @@ Report Counted(Report report) {
     }
     ReportPeakLine line;
     line.line = site.frames[std::min<size_t>(2, site.frames.size() - 1)];
-    line.site = site.id;
+    line.site = ReportSiteIndex(i);
     line.leak = IsLeak(site);
     line.sites = 1;
     line.bytes = site.bytes_at_peak;
@@ -274,7 +275,7 @@ Report OutOfMemorySample() {
   oom.largest_free = 800 * kMiB;
   oom.cause = OomCause::kAmount;
   oom.stack = StackOf(Frame("vramtrack::testdata::Mlp::Forward(float const*)", "testdata/transformer/mlp.cu", 63));
-  oom.holders = {{"a1b2c3d4", 1668 * kMiB}, {"00000001", kWeights}, {"00000002", 48 * kMiB}};
+  oom.holders = {{ReportSiteIndex(0), 1668 * kMiB}, {ReportSiteIndex(1), kWeights}, {ReportSiteIndex(2), 48 * kMiB}};
   report.oom.push_back(oom);
   report.steps.name = "train step #";
   for (ReportSite& site : report.sites) site.step_name = report.steps.name;
@@ -306,7 +307,7 @@ Report ManySitesSample() {
       site.rate_ci_high = 520.25 + i;
       site.rate_objects_per_step = 1.5;
       site.onset_step = 100 + i;
-      report.ranking.push_back(site.id);
+      report.ranking.emplace_back(static_cast<uint32_t>(report.sites.size()));
     }
     report.sites.push_back(site);
   }

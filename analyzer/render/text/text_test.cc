@@ -107,7 +107,7 @@ TEST(TextReport, RanksThatDifferInTheSameThingShareASentence) {
   Report report = LargeJobSample();
   for (int i = 10; i < 30; ++i) {
     const double peak = static_cast<double>(600 + i) * (1 << 20);
-    report.ranks[static_cast<size_t>(i)].differs = {{RankFigure::kPeak, peak, 500 << 20, "", ""}};
+    report.ranks[static_cast<size_t>(i)].differs = {{RankFigure::kPeak, peak, 500 << 20, {}, ""}};
   }
   const std::string text = Render(report, 140);
   EXPECT_TRUE(Contains(text,
@@ -122,8 +122,8 @@ TEST(TextReport, OneLeakOnSeveralDevicesIsOneFinding) {
   ReportSite other = report.sites[0];
   other.id = "other";
   other.device = 1;
+  report.ranking.emplace_back(static_cast<uint32_t>(report.sites.size()));
   report.sites.push_back(other);
-  report.ranking.push_back(other.id);
   const std::string text = Render(report);
   EXPECT_TRUE(Contains(text, "train.py:42 in step, allocated at model.py:12  leaks 4.00 MiB per step on 2 devices"))
       << text;
@@ -188,7 +188,7 @@ TEST(TextReport, SaysWhatThePeakConsistsOfAndWhatNeedNotBeThere) {
                                 {"optimizer_state", 200 * mib, .9, {}},
                                 {"input", mib, .9, {}},
                                 {"other", 2 * mib, 0, {}}};
-  device.late_frees = {{"00000001", 3, 20 * mib}};
+  device.late_frees = {{ReportSiteIndex(1), 3, 20 * mib}};
   device.peak_set.without = {{{report.peak_lines[0].lines[0].site}, 90 * mib},
                              {{report.peak_lines[0].lines[0].site, report.peak_lines[0].lines[1].site}, 80 * mib}};
   const std::string text = Render(report, 120);
@@ -205,10 +205,10 @@ TEST(OomLines, TheAnswerIsALineThatHeldMuch) {
   EXPECT_EQ(oom.answer->site, report.ranking[0]);
   EXPECT_TRUE(oom.answer->leak);
   // The leak held little: the line that held most is the answer.
-  oom.holders = {{"a1b2c3d4", 100}, {"00000001", 400}, {"00000002", 300}};
+  oom.holders = {{ReportSiteIndex(0), 100}, {ReportSiteIndex(1), 400}, {ReportSiteIndex(2), 300}};
   AnswerFailures(&report);
   ASSERT_TRUE(oom.answer.has_value());
-  EXPECT_EQ(oom.answer->site, "00000001");
+  EXPECT_EQ(oom.answer->site, ReportSiteIndex(1));
   EXPECT_FALSE(oom.answer->leak);
   EXPECT_EQ(oom.answer->bytes, 400u);
   EXPECT_DOUBLE_EQ(oom.answer->share, 0.5);
@@ -237,7 +237,7 @@ TEST(TextReport, AnOutOfMemoryIsComparedWithTheLastGoodStep) {
   oom.same_point = true;
   oom.then = 100 * mib;
   oom.now = 148 * mib;
-  oom.changes = {{"00000002", 48 * mib, 96 * mib}, {"00000001", 10 * mib, 4 * mib}};
+  oom.changes = {{ReportSiteIndex(2), 48 * mib, 96 * mib}, {ReportSiteIndex(1), 10 * mib, 4 * mib}};
   oom.size_ratio = 1.84;
   oom.size_change = SizeChange::kLarger;
   const std::string text = Render(report, 120);

@@ -273,9 +273,9 @@ std::vector<TopRow> TopRows(const Report& report, const TopView& view) {
   const std::string wanted = absl::AsciiStrToLower(view.search);
   std::vector<TopRow> rows;
   std::map<std::pair<std::string, std::string>, size_t> known;  // by place and state
-  std::map<std::string, size_t> leads;                          // rows of leaks by the id of their site
+  std::map<const ReportSite*, size_t> leads;                    // rows of leaks by the site that leads them
   for (const ReportSite& site : report.sites) {
-    if (!site.part_of.empty() || site.category == "segment") continue;
+    if (!site.part_of.is_none() || site.category == "segment") continue;
     if (view.device && site.device != view.device) continue;
     TopRow row;
     row.place = PlaceText(places.Of(site));
@@ -294,11 +294,11 @@ std::vector<TopRow> TopRows(const Report& report, const TopView& view) {
     sum.rate_bytes += FiguresOf(site).bytes;
     sum.rate_objects += FiguresOf(site).objects;
     sum.kept_objects += site.kept ? site.kept->survivor_objects : 0;
-    if (IsLeak(site)) leads[site.id] = at;
+    if (IsLeak(site)) leads[&site] = at;
   }
   // What the parts of a leak hold is in the row of the site that leads it, as their rates are.
   for (const ReportSite& part : report.sites) {
-    const auto lead = part.part_of.empty() ? leads.end() : leads.find(part.part_of);
+    const auto lead = leads.find(FindSite(report, part.part_of));
     if (lead == leads.end() || part.category == "segment" || (view.device && part.device != view.device)) continue;
     AddTo(report, &rows[lead->second], part, view);
   }

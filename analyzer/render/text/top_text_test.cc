@@ -43,7 +43,7 @@ Report Sample() {
       SiteAt("young", 12, Verdict::kInsufficientEvidence, 5 * kMiB),
       SiteAt("fast", 13, Verdict::kLeak, 20 * kMiB, kMiB), SiteAt("also_steady", 10, Verdict::kSteady, 60 * kMiB)};
   report.sites.push_back(SiteAt("part", 14, Verdict::kLeak, kMiB, kMiB));
-  report.sites.back().part_of = "fast";
+  report.sites.back().part_of = ReportSiteIndex(3);
   return report;
 }
 
@@ -141,7 +141,7 @@ TEST(TopScreen, NamesTheRankThatIsUnlikeTheOthers) {
   Report report = Sample();
   report.ranks.resize(4);
   for (int i = 0; i < 4; ++i) report.ranks[static_cast<size_t>(i)].rank = i;
-  report.ranks[2].differs.push_back({RankFigure::kLeak, 2.0 * kMiB, 0, "fast", ""});
+  report.ranks[2].differs.push_back({RankFigure::kLeak, 2.0 * kMiB, 0, ReportSiteIndex(3), ""});
   const std::vector<std::string> lines = TopScreen(report, {}, "", "", {120, false, false}, 20);
   const auto found = std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
     return line.find("ranks ..!.") == 0 && line.find("rank 2: leak 2.00 MiB") != std::string::npos;

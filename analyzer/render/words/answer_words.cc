@@ -107,9 +107,8 @@ std::string PhasesText(const ReportSteps& steps) {
 std::vector<LeakAtPlace> LeaksByPlace(const Report& report) {
   std::vector<LeakAtPlace> leaks;
   std::map<std::string, size_t> by_place;
-  for (const std::string& id : report.ranking) {
-    const ReportSite* site = FindSite(report, id);
-    if (site == nullptr) continue;
+  for (const ReportSiteIndex leak : report.ranking) {
+    const ReportSite* site = FindSite(report, leak);
     std::string place = absl::StrCat(NameOf(site->level), "|", site->kind, "|", site->device ? "device" : "host");
     for (const ReportFrame& frame : site->frames) {
       absl::StrAppend(&place, "|", frame.function, "|", frame.file, "|", frame.line, "|", frame.module, "|",

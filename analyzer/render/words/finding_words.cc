@@ -10,6 +10,7 @@
 #include "analyzer/base/quantity.h"
 #include "analyzer/model/frame_text.h"
 #include "analyzer/model/site_places.h"
+#include "analyzer/model/whole_leak.h"
 #include "analyzer/render/words/answer_words.h"
 #include "analyzer/render/words/verdict_words.h"
 
@@ -73,6 +74,22 @@ std::vector<std::string> UseSentences(const ReportSite& site) {
   return lines;
 }
 
+void DescribeInWords(Report* report) {
+  const SitePlaces places(*report);
+  for (ReportSite& site : report->sites) {
+    const bool leads = IsLeak(site) && site.part_of.is_none();
+    const bool grows = site.rate_bytes_per_step != 0 || site.rate_objects_per_step != 0;
+    site.rate = leads ? LeakRate(site) : grows ? OwnRate(site) : "";
+    site.text = FramePlace(places.Of(site));
+    if (!IsLeak(site)) {
+      absl::StrAppend(&site.text, ": ", NameOf(site.verdict), ", ", BytesText(site.bytes_at_peak), " at the peak");
+      continue;
+    }
+    absl::StrAppend(&site.text, site.verdict == Verdict::kGrowingBuffer ? " grows by " : " leaks ", site.rate);
+    if (leads) absl::StrAppend(&site.text, " (", Certainty(*report, site), ")");
+  }
+}
+
 std::vector<FurtherFinding> FurtherFindings(const Report& report) {
   std::vector<FurtherFinding> findings;
   for (const ReportSite& site : report.sites) {
@@ -85,16 +102,16 @@ std::vector<FurtherFinding> FurtherFindings(const Report& report) {
   return findings;
 }
 
-LeakParts::LeakParts(const Report& report) {
-  for (const ReportSite& site : report.sites) {
-    if (!site.part_of.empty()) parts_[site.part_of].push_back(&site);
-  }
-}
+LeakParts::LeakParts(const Report& report) : report_(report), members_(LeakMembers(report.sites)) {}
 
 std::vector<LeakPart> LeakParts::Of(const ReportSite& leader) const {
   std::vector<const ReportSite*> sites = {&leader};
-  const auto others = parts_.find(leader.id);
-  if (others != parts_.end()) sites.insert(sites.end(), others->second.begin(), others->second.end());
+  const auto members = members_.find(static_cast<size_t>(&leader - report_.sites.data()));
+  if (members != members_.end()) {
+    for (const size_t member : members->second) {
+      if (&report_.sites[member] != &leader) sites.push_back(&report_.sites[member]);
+    }
+  }
   std::stable_sort(sites.begin(), sites.end(),
                    [](const ReportSite* a, const ReportSite* b) { return LeaksMore(*a, *b); });
   const SitePlaces places(sites);

@@ -4,9 +4,9 @@
 #ifndef ANALYZER_RENDER_WORDS_FINDING_WORDS_H_
 #define ANALYZER_RENDER_WORDS_FINDING_WORDS_H_
 
+#include <cstddef>
+#include <map>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "analyzer/model/report.h"
@@ -16,6 +16,9 @@ namespace vramtrack {
 // Returns what the program calls a leak's memory, what it does when it allocates it, and how it uses it, as NVTX and
 // CUPTI recorded it: one sentence each.
 std::vector<std::string> UseSentences(const ReportSite& site);
+
+// Sets the texts of the report's sites: what each leaves behind, and the site in one line.
+void DescribeInWords(Report* report);
 
 // A site that does not leak, but is worth a look: "grows, but slows down, 2.00 MiB live after the last step".
 struct FurtherFinding {
@@ -41,14 +44,16 @@ class LeakParts {
  public:
   explicit LeakParts(const Report& report);
 
-  // Returns the parts, largest first, including `leader`. Returns only `leader` if it leads no other site.
+  // Returns the parts, largest first, including `leader`, a site of the report. Returns only `leader` if it leads no
+  // other site.
   std::vector<LeakPart> Of(const ReportSite& leader) const;
 
   // Returns the same by line, the largest sum first.
   std::vector<LineOfLeak> LinesOf(const ReportSite& leader) const;
 
  private:
-  std::unordered_map<std::string_view, std::vector<const ReportSite*>> parts_;  // by the id of the leading site
+  const Report& report_;
+  std::map<size_t, std::vector<size_t>> members_;
 };
 
 }  // namespace vramtrack

@@ -24,7 +24,6 @@ using Function = Error* (*)(void* arguments);
 // Indices of functions in the table.
 enum {
   kErrorDestroy = 0,  // returns nothing
-  kErrorMessage = 1,  // returns nothing
   kErrorGetCode = 2,
   kClientBufferFromHostBuffer = 22,
   kDeviceLocalHardwareId = 31,
@@ -68,10 +67,6 @@ struct Arguments {
 
 struct ErrorArguments : Arguments {
   Error* error;
-};
-struct ErrorMessage : ErrorArguments {
-  const char* message;
-  size_t message_size;
 };
 struct ErrorCode : ErrorArguments {
   int code;

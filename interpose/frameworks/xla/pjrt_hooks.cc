@@ -101,35 +101,6 @@ class Calls {
     *needed = (known & ((uint64_t{1} << kNeedBits) - 1)) * kNeedUnit;
   }
 
-  // Reads the requested bytes from the message of a failure, "... trying to allocate 1.50GiB." or "... allocate 1234
-  // bytes". Returns 0 if the message does not have them.
-  uint64_t RequestedBytes(pjrt::Error* error) const {
-    pjrt::ErrorMessage asked = {};
-    asked.struct_size = sizeof asked;
-    asked.error = error;
-    Get(pjrt::kErrorMessage)(&asked);
-    constexpr char kBefore[] = "allocate ";
-    const auto* const found =
-        static_cast<const char*>(memmem(asked.message, asked.message_size, kBefore, sizeof kBefore - 1));
-    if (found == nullptr) return 0;
-    const char* at = found + sizeof kBefore - 1;
-    const char* const end = asked.message + asked.message_size;
-    double bytes = 0, digit = 1;
-    for (bool fraction = false; at < end && ((*at >= '0' && *at <= '9') || (*at == '.' && !fraction)); ++at) {
-      if (*at == '.') {
-        fraction = true;
-        continue;
-      }
-      if (fraction) digit /= 10;
-      bytes = fraction ? bytes + digit * (*at - '0') : 10 * bytes + (*at - '0');
-    }
-    // "KiB" to "TiB", or "B" or " bytes".
-    constexpr char kUnits[] = "KMGT";
-    const char* const unit = at < end && *at != '\0' ? strchr(kUnits, *at) : nullptr;
-    for (const char* i = kUnits; unit != nullptr && i <= unit; ++i) bytes *= 1024;
-    return static_cast<uint64_t>(bytes);
-  }
-
   // Copies the name of the function that was compiled: "step" for "jit_step". False if it has none.
   bool NameOf(pjrt::LoadedExecutable* loaded, char* name, size_t capacity) const {
     pjrt::ExecutableName asked = {};
@@ -236,9 +207,19 @@ void End(const Calls& calls, Call* call, pjrt::Buffer* buffer) {
   if (device >= 0) BlockFreed(call, AddressOf(buffer), device);
 }
 
-// Records an error of the plugin if it is that memory ran out.
-void Fail(const Calls& calls, Call* call, pjrt::Error* error) {
-  if (calls.IsOutOfMemory(error)) BlockFailed(call, calls.RequestedBytes(error), kCurrentDevice);
+// Records an error of the plugin if it is that memory ran out for `bytes`.
+void Fail(const Calls& calls, Call* call, pjrt::Error* error, uint64_t bytes) {
+  if (calls.IsOutOfMemory(error)) BlockFailed(call, bytes, kCurrentDevice);
+}
+
+// The bytes of the array that is to be made. Elements of types that are not listed take a byte or less.
+uint64_t BytesOf(const pjrt::BufferFromHostBuffer& array) {
+  // By PJRT_Buffer_Type: none, PRED, S8 to S64, U8 to U64, F16, F32, F64, BF16, C64, C128.
+  constexpr uint8_t kElementBytes[] = {1, 1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8, 2, 8, 16};
+  const bool is_known = array.type >= 0 && static_cast<size_t>(array.type) < sizeof kElementBytes;
+  uint64_t bytes = is_known ? kElementBytes[array.type] : 1;
+  for (size_t i = 0; i < array.dimension_count; ++i) bytes *= static_cast<uint64_t>(array.dimensions[i]);
+  return bytes;
 }
 
 // An execution as a range, from which steps are found. The first of each executable is not one: its name is not known.
@@ -264,8 +245,10 @@ template <int kPlugin>
 struct Hooks {
   static Calls Real() { return Calls(plugins[kPlugin].real.load(std::memory_order_acquire)); }
 
-  // An error passes through. `buffer`: where the call puts the array that it makes.
-  static pjrt::Error* Make(int which, void* arguments, pjrt::Buffer** buffer) {
+  // An error passes through. `buffer`: where the call puts the array that it makes. `bytes` returns its size, if memory
+  // runs out.
+  template <class Bytes>
+  static pjrt::Error* Make(int which, void* arguments, pjrt::Buffer** buffer, Bytes bytes) {
     const Calls calls = Real();
     pjrt::Error* const error = calls.Get(which)(arguments);
     Call call(kBlocks);
@@ -273,21 +256,22 @@ struct Hooks {
     if (error == nullptr) {
       if (*buffer != nullptr) Record(calls, &call, *buffer);
     } else {
-      Fail(calls, &call, error);
+      Fail(calls, &call, error, bytes(calls));
     }
     return error;
   }
 
   static pjrt::Error* FromHost(void* arguments) {
-    return Make(pjrt::kClientBufferFromHostBuffer, arguments,
-                &static_cast<pjrt::BufferFromHostBuffer*>(arguments)->buffer);
+    auto* const array = static_cast<pjrt::BufferFromHostBuffer*>(arguments);
+    return Make(pjrt::kClientBufferFromHostBuffer, arguments, &array->buffer,
+                [array](const Calls&) { return BytesOf(*array); });
   }
-  static pjrt::Error* CopyToDevice(void* arguments) {
-    return Make(pjrt::kBufferCopyToDevice, arguments, &static_cast<pjrt::CopyTo*>(arguments)->copy);
+  static pjrt::Error* Copy(int which, void* arguments) {
+    auto* const copy = static_cast<pjrt::CopyTo*>(arguments);
+    return Make(which, arguments, &copy->copy, [copy](const Calls& calls) { return calls.BytesOf(copy->buffer); });
   }
-  static pjrt::Error* CopyToMemory(void* arguments) {
-    return Make(pjrt::kBufferCopyToMemory, arguments, &static_cast<pjrt::CopyTo*>(arguments)->copy);
-  }
+  static pjrt::Error* CopyToDevice(void* arguments) { return Copy(pjrt::kBufferCopyToDevice, arguments); }
+  static pjrt::Error* CopyToMemory(void* arguments) { return Copy(pjrt::kBufferCopyToMemory, arguments); }
 
   static pjrt::Error* End(int which, void* arguments) {
     const Calls calls = Real();
@@ -308,13 +292,13 @@ struct Hooks {
     pjrt::Error* const error = calls.Get(pjrt::kLoadedExecutableExecute)(arguments);
     Call call(kBlocks);
     if (!call.active()) return error;
-    if (error != nullptr) {
-      Fail(calls, &call, error);
-      return error;
-    }
     size_t results = 0;
     uint64_t needed = 0;
     calls.Describe(run->executable, &results, &needed);
+    if (error != nullptr) {
+      Fail(calls, &call, error, needed);
+      return error;
+    }
     for (size_t i = 0; i < run->devices; ++i) {
       pjrt::Memory* memory = nullptr;
       const int device =

@@ -14,7 +14,6 @@ namespace vramtrack::pjrt {
 
 struct Error {
   int code;
-  const char* message;
 };
 struct Buffer {
   Memory* memory;
@@ -60,14 +59,12 @@ pjrt::Function Returning(Function function) {
   return [](void* arguments) -> Error* { return kept(static_cast<T*>(arguments)); };
 }
 
-Error* NotThere(void*) { return new Error{12, "not there"}; }
+Error* NotThere(void*) { return new Error{12}; }
 
 Error* FromHost(BufferFromHostBuffer* a) {
   size_t bytes = 1;
   for (size_t i = 0; i < a->dimension_count; ++i) bytes *= static_cast<size_t>(a->dimensions[i]);
-  if (bytes > kPoolBytes) {
-    return new Error{kResourceExhausted, "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 536870912 bytes."};
-  }
+  if (bytes > kPoolBytes) return new Error{kResourceExhausted};
   a->buffer = Make(a->memory, bytes);
   return nullptr;
 }
@@ -88,11 +85,6 @@ void Fill(Api* api) {
   Function* const f = api->functions;
   f[kErrorDestroy] = Returning<ErrorArguments>([](ErrorArguments* a) -> Error* {
     delete a->error;
-    return nullptr;
-  });
-  f[kErrorMessage] = Returning<ErrorMessage>([](ErrorMessage* a) -> Error* {
-    a->message = a->error->message;
-    a->message_size = strlen(a->message);
     return nullptr;
   });
   f[kErrorGetCode] = Returning<ErrorCode>([](ErrorCode* a) -> Error* {
@@ -140,7 +132,7 @@ void Fill(Api* api) {
     return nullptr;
   });
   f[kBufferOnDeviceSizeInBytes] = Returning<SizeInBytes>([](SizeInBytes* a) -> Error* {
-    if (a->buffer->deleted) return new Error{3, "it is deleted"};
+    if (a->buffer->deleted) return new Error{3};
     a->bytes = a->buffer->bytes;
     return nullptr;
   });
