@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -14,6 +15,7 @@
 #include "analyzer/check/site_findings.h"
 #include "analyzer/model/answer.h"
 #include "analyzer/model/check_report.h"
+#include "analyzer/model/oom_lines.h"
 
 namespace vramtrack {
 namespace {
@@ -52,6 +54,7 @@ class Judge {
   };
   std::vector<Leak> Leaks(FasterLeaks* worse);
   void JudgeLeaks();
+  void JudgeFailures();
   void JudgeMeasured(const LimitKind& kind, const Limit& limit, const std::optional<double>& value,
                      CheckFinding finding);
   void JudgeDevices();
@@ -146,6 +149,26 @@ void Judge::JudgeLeaks() {
     const LimitKind& kind = kLimitKinds[change->unit == ChangeUnit::kObjectsPerStep ? 1 : 0];
     const std::optional<Limit> limit = LimitOf(kind, change->device);
     if (!limit || change->new_value > limit->value) findings_.push_back(LeakRegression(*change));
+  }
+}
+
+// A job that died of missing memory has failed, whatever its budget. One failure of a device is enough.
+void Judge::JudgeFailures() {
+  const OomLines lines(report_);
+  std::set<std::pair<uint32_t, std::optional<int>>> told;
+  for (const ReportOom& oom : report_.oom) {
+    if (oom.went_on || !told.emplace(oom.device, oom.rank).second) continue;
+    ++RuleOf("oom").checked;
+    CheckFinding finding;
+    finding.rule = "oom";
+    finding.subject = absl::StrCat("device ", oom.device);
+    finding.device = oom.device;
+    finding.rank = oom.rank;
+    finding.key = absl::StrCat("oom|", finding.subject);
+    finding.message = "ran out of memory: " + HeadlineOf(report_, oom, lines).text;
+    finding.value = static_cast<double>(oom.requested);
+    finding.unit = CheckUnit::kBytes;
+    findings_.push_back(std::move(finding));
   }
 }
 
@@ -278,6 +301,7 @@ CheckReport Judge::Run() {
   check.sites = AllSites(report_);
   check.warnings = report_.warnings;
   JudgeLeaks();
+  JudgeFailures();
   JudgeDevices();
   JudgeRanks();
   JudgeRegressions();

@@ -487,6 +487,17 @@ TEST(CheckAgainstABaseline, FailsOnWhatHasBecomeWorse) {
   EXPECT_EQ(Failed(Judged(job, "", &diff)), "");
 }
 
+TEST(Check, AJobThatDiedOfMissingMemoryFails) {
+  Report job = Job({});
+  ReportOom oom;
+  oom.requested = 20 * kMiB;
+  job.oom = {oom, oom};
+  EXPECT_EQ(Failed(Judged(job)), "oom") << "once for each device";
+  EXPECT_EQ(Failed(Judged(job, "", nullptr, {"leak"})), "");
+  for (ReportOom& one : job.oom) one.went_on = true;
+  EXPECT_EQ(Failed(Judged(job)), "");
+}
+
 TEST(CheckAgainstABaseline, WhatHasMovedIsNoFinding) {
   const Report job = Job({Site("a", Verdict::kLeak, 5000)});
   DiffReport diff = Compared();

@@ -37,13 +37,15 @@ std::string LedgerText(const std::optional<ReportGrowthLedger>& ledger, bool byt
 }
 
 Json DeviceJson(const Report& report, const ReportDevice& device) {
-  WordRows memory = MemoryRows(report, device);
-  for (auto& row : UntracedRows(device)) memory.push_back(std::move(row));
+  WordRows memory;
+  for (const auto& rows_of : {MemoryRows, LedgerRows, GrowthRows, HeldRows, ValueRows, LimitRows, UntracedRows}) {
+    for (auto& row : rows_of(report, device)) memory.push_back(std::move(row));
+  }
   std::vector<ReportPin> pins = device.fragmentation.pins;
   pins.resize(std::min(pins.size(), kMostPins));
   return {{"title", DeviceTitle(device)},
           {"memory", std::move(memory)},
-          {"fragmentation", FragmentationRows(device)},
+          {"fragmentation", FragmentationRows(report, device)},
           {"growth", device.growth ? RateWithInterval(*device.growth) : "too few steps"},
           {"grew", device.growth ? LedgerText(device.growth->ledger, /*bytes=*/true) : ""},
           {"full", device.growth ? FullInSteps(*device.growth) : ""},
@@ -63,11 +65,11 @@ Json OomLineJson(const OomLine& line) {
 Json OomJson(const Report& report, const ReportOom& oom, const OomLines& lines) {
   const OomWords words = WordsOf(report, oom, lines);
   Json notes = Json::array();
-  for (const std::string& note : {words.cause, words.pool, words.framework, words.change}) {
+  for (const std::string& note : {words.framework, words.change}) {
     if (!note.empty()) notes.push_back(note);
   }
   return {{"request", words.request},
-          {"answer", WhoHeld(words)},
+          {"answer", words.headline.text},
           {"notes", std::move(notes)},
           {"stack", ListOf(oom.stack, [](const ReportFrame& frame) { return PageFrame(frame, true); })},
           {"holders", ListOf(words.holders, OomLineJson)},
@@ -111,7 +113,7 @@ Json PageWords(const Report& report) {
   words["cards"] = ListOf(report.cards, [](const ReportCard& card) -> Json {
     return {{"title", CardTitle(card)}, {"rows", CardRows(card, kMostOnCard)}};
   });
-  if (report.host) words["host"] = {{"title", HostTitle(report)}, {"rows", HostRows(*report.host)}};
+  if (report.host) words["host"] = {{"title", HostTitle(report)}, {"rows", HostRows(report)}};
   return words;
 }
 

@@ -90,7 +90,7 @@ export function ranksView(report, shown) {
       ? table(
           'Devices',
           [{label: 'device'}, ...numbers(['memory', 'peak live', 'peak reserved', 'used at the peak', 'live at the end']), {label: 'live bytes grow'}, {label: 'full'}],
-          report.devices.map((one, i) => [`${one.index} ${one.name}`, one.total_bytes ? format.bytes(one.total_bytes) : 'unknown', [format.bytes(one.peak.live), cellBar(one.total_bytes ? one.peak.live / one.total_bytes : 0)], format.bytes(one.peak.reserved), format.bytes(one.peak.device_used), format.bytes(one.end.live), devices[i].growth, devices[i].full]),
+          report.devices.map((one, i) => [`${one.index} ${one.name}`, one.total_bytes ? format.bytes(one.total_bytes) : 'unknown', [format.bytes(one.peak.live), cellBar(one.total_bytes ? one.peak.live / one.total_bytes : 0)], format.bytes(one.peak.reserved), format.bytes(one.peak.device_used), format.bytes((one.last_step || one.end).live), devices[i].growth, devices[i].full]),
         )
       : h('p', {class: 'note'}, 'No device was used.'),
     report.ranks.length ? ranksSideBySide(report, shown) : h('p', {class: 'note'}, 'One process was traced: there are no ranks to compare.'),
