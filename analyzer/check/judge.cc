@@ -91,7 +91,7 @@ std::optional<Limit> Judge::LimitOf(const LimitKind& kind, std::optional<uint32_
   return ForTrace((has_own ? found->second : options_.budgets.job).*kind.limit);
 }
 
-// Nothing is nothing, per whatever.
+// Zero needs no unit.
 std::optional<Limit> Judge::ForTrace(std::optional<Limit> limit) const {
   if (limit && limit->value == 0) limit->per = PerOf(report_);
   return limit;
@@ -267,7 +267,7 @@ void Judge::JudgeRegressions() {
     why = "the baseline cannot be compared with: " + baseline_->reason;
   } else {
     for (CheckFinding& finding : FindRegressions(*diff_, report_)) findings_.push_back(std::move(finding));
-    if (!diff_->tested && !diff_->identical) why = "too few steps to tell a change from chance";
+    if (!diff_->tested && !diff_->identical) why = "too few steps to rule out chance";
     for (const DiffSide* side : {&diff_->base, &diff_->next}) {
       if (why.empty() && !side->incomplete.empty()) why = "the record is not complete: " + side->incomplete;
     }

@@ -168,7 +168,7 @@ TEST(Check, ARateMayBeGivenInTheTracesOwnUnit) {
   EXPECT_EQ(Failed(Judged(job, "budget.leak = \"4 KiB/s\"")), "");
   EXPECT_EQ(Failed(Judged(job, "budget.leak = \"3 KiB/s\"")), "leak");
   EXPECT_EQ(Failed(Judged(job, "budget.leak = \"16 MiB/GiB\"\nbudget.leak_total = \"15 MiB/GiB\"")), "leak-total");
-  // Nothing is nothing, per whatever.
+  // Zero needs no unit.
   EXPECT_EQ(Failed(Judged(job, "budget.leak = 0")), "leak");
   EXPECT_EQ(Failed(Judged(job, "budget.leak = \"16 MiB/GiB\"\nbudget.leak_total = 0")), "leak-total");
   const CheckReport check = Judged(job, "budget.leak = \"15 MiB/GiB\"");

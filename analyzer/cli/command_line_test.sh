@@ -99,7 +99,7 @@ run 0 "$vramtrack" merge killed.vts leak.vts -o some.vts
 run 0 "$vramtrack" merge clean.vts some.vts leak.vts -o again.vts
 cmp all.vts again.vts || fail "the order of merging matters"
 run 0 "$vramtrack" merge all.vts -o - && cmp stdout all.vts
-run 2 "$vramtrack" merge leak.vts leak.vtrace -o x.vts && says stderr "leak.vtrace: no summary that vramtrack wrote" "--keep-going"
+run 2 "$vramtrack" merge leak.vts leak.vtrace -o x.vts && says stderr "leak.vtrace: not a vramtrack summary" "--keep-going"
 [ ! -e x.vts ] || fail "x.vts was written"
 run 0 "$vramtrack" merge leak.vts leak.vtrace --keep-going -o x.vts && cmp x.vts leak.vts
 head -c 700 leak.vts >cut.vts

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/model/answer.h"
@@ -96,6 +97,9 @@ std::string PartOf(uint64_t bytes, uint64_t total) {
   return absl::StrCat(part, " of ", whole);
 }
 
+// "file.cu:26 in Function", in all languages.
+std::string InSentence(const std::string& place) { return absl::StrReplaceAll(place, {{"  ", " in "}}); }
+
 uint64_t TotalBytes(const Report& report, uint32_t device) {
   for (const ReportDevice& one : report.devices) {
     if (one.index == device) return one.total_bytes;
@@ -115,7 +119,7 @@ std::string LargerStep(const Report& report, const ReportOom& oom, const OomLine
   const char* const why = oom.size_change == SizeChange::kSame ? "" : ": a larger batch";
   const char* const no_leak = *why != '\0' && AnswerOf(report) == Answer::kNoLeak ? ", not a leak" : "";
   return absl::StrCat("step ", *oom.step, " allocates ", FormatAbout(ratio), " times step ", *oom.compared_step, " at ",
-                      changed[0].place, why, no_leak);
+                      InSentence(changed[0].place), why, no_leak);
 }
 
 // Why a hole is of no use: a pool's segments serve that pool only. Empty where that is not the reason.
@@ -138,8 +142,9 @@ OomHeadline HeadlineOf(const Report& report, const ReportOom& oom, const OomLine
       if (line.site != answer.site || line.leak != answer.leak) continue;
       const std::string others =
           answer.other_leaks == 0 ? "" : absl::StrCat(" and ", Plural(answer.other_leaks, "other leak", "other leaks"));
-      holder = absl::StrCat(line.place, others, answer.leak ? " leaked " : " held ", PartOf(answer.bytes, total),
-                            oom.step ? absl::StrCat(answer.leak ? " by step " : " at step ", *oom.step) : "");
+      holder =
+          absl::StrCat(InSentence(line.place), others, answer.leak ? " leaked " : " held ", PartOf(answer.bytes, total),
+                       oom.step ? absl::StrCat(answer.leak ? " by step " : " at step ", *oom.step) : "");
       break;
     }
     if (answer.leak && !holder.empty()) return {holder, true};

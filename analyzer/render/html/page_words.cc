@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/model/frame_text.h"
+#include "analyzer/model/notable.h"
 #include "analyzer/model/oom_lines.h"
 #include "analyzer/model/site_places.h"
 #include "analyzer/render/html/columns.h"
@@ -107,6 +108,9 @@ Json PageWords(const Report& report) {
   words["handles_grew"] = LedgerText(report.handle_growth, /*bytes=*/false);
   words["peak"] = ListOf(report.peak_lines, [](const ReportPeakLines& peak) { return ListOf(peak.lines, PeakLine); });
   words["oom"] = ListOf(report.oom, [&](const ReportOom& oom) { return OomJson(report, oom, lines); });
+  words["releases"] = ListOf(report.releases, [](const ReportRelease& release) {
+    return AskedByJob(release) ? "empty_cache()" : "cache flush";
+  });
   words["ranks"] = ListOf(report.ranks, [&](const ReportRank& rank) -> Json {
     return {{"name", RankName(rank)}, {"differs", RankReasons(report, places, {&rank})}};
   });

@@ -238,7 +238,8 @@ void WriteHeadline(const TextView& view) {
     }
     for (const std::string& line : UseSentences(*worst)) page->Words(line, kFindingIndent);
   } else {
-    const std::string evidence = Printable(EvidenceInShort(*worst));
+    std::string evidence = Printable(EvidenceInShort(*worst));
+    if (!evidence.empty() && evidence.back() == '.') evidence.pop_back();
     const char* const between = evidence.empty() || full.empty() ? "" : "; ";
     page->Words(absl::StrCat(evidence, between, full), kFindingIndent);
   }

@@ -34,7 +34,7 @@ constexpr Section kSections[] = {
     {"value", "how a step's peak follows from its value", false, nullptr, nullptr, ValueRows},
     {"limit", "how much of the device can be filled", false, nullptr, nullptr, LimitRows},
     {"fragmentation", "what is reserved and not live, and what pins it", false, nullptr, nullptr, FragmentationRows},
-    {"untraced", "memory that nobody traced", false, nullptr, nullptr, UntracedRows},
+    {"untraced", "untraced memory", false, nullptr, nullptr, UntracedRows},
     {"advice", "settings that save memory", true, nullptr, WriteAdvice, nullptr},
     {"curve", "live bytes over the steps", true, nullptr, WriteCurve, nullptr},
     {"lines", "the lines that hold the memory at the peak", true, nullptr, WritePeakLines, nullptr},
@@ -69,7 +69,6 @@ const ReportDevice* MainDevice(const Report& report) {
 
 void WriteDevice(const TextView& view, const ReportDevice& device, bool whole) {
   const bool in_title = !view.options.Whole("memory");
-  view.page->Blank();
   view.page->Words(in_title ? absl::StrCat(DeviceTitle(device), "; ", PeakText(device)) : DeviceTitle(device), 0,
                    Paint::kBold);
   if (!whole) return;
@@ -90,8 +89,11 @@ void WriteDevices(const TextView& view) {
   size_t left = view.options.top;
   for (const ReportDevice& device : view.report.devices) {
     if (!all && &device != main && left == 0) continue;
-    left -= &device != main && left > 0;
-    WriteDevice(view, device, all || &device == main);
+    const bool whole = all || &device == main;
+    left -= !whole && left > 0;
+    // Those with one line are one paragraph.
+    if (whole || &device == &view.report.devices[0]) view.page->Blank();
+    WriteDevice(view, device, whole);
   }
 }
 

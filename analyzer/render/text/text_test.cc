@@ -311,7 +311,7 @@ TEST(TextReport, WhatCallsMainIsLeftOut) {
 TEST(TextReport, OutOfMemoryComesBeforeTheLeakThatLedThere) {
   std::vector<std::string> lines = Lines(Render(OutOfMemorySample()));
   EXPECT_EQ(lines[0].find("OUT OF MEMORY  testdata/transformer/attention.cu:87"), 0u) << lines[0];
-  std::string text = Render(OutOfMemorySample());
+  std::string text = Render(OutOfMemorySample(), 1000);
   EXPECT_TRUE(Contains(text, "leaked 1.63 of 2.00 GiB by step 419")) << text;
   EXPECT_TRUE(Contains(text, "2.86 GiB requested; device 0 had 800 MiB free, and 12.0 MiB in holes")) << text;
   EXPECT_TRUE(Contains(text, "1.63 GiB  leak  testdata/transformer/attention.cu:87")) << text;
@@ -372,7 +372,7 @@ TEST(TextReport, ALargerBatchIsNamedWithItsLine) {
   oom.now = 2100 * mib;
   oom.changes = {{report.sites[0].id, 64 * mib, 2048 * mib}};
   report.oom = {oom};
-  const std::string text = Short(report);
+  const std::string text = Short(report, 1000);
   EXPECT_TRUE(Contains(text, "OUT OF MEMORY  step 40 allocates 32 times step 39 at ")) << text;
   EXPECT_TRUE(Contains(text, ": a larger batch, not a leak")) << text;
   report.oom[0].size_change = SizeChange::kSame;
@@ -390,7 +390,7 @@ TEST(TextReport, BothSizesOfATensorThatFoundNoRoomAreNamed) {
   oom.largest_hole = 16 << 20;
   oom.device_free = 12 << 20;
   report.oom = {oom};
-  const std::string text = Short(report);
+  const std::string text = Short(report, 1000);
   EXPECT_TRUE(Contains(text, "OUT OF MEMORY  the 16.0 MiB hole is in the large pool")) << text;
   EXPECT_TRUE(Contains(text, "8.00 MiB for a tensor, 20.0 MiB asked of the driver; device 0 had 12.0 MiB free"))
       << text;
@@ -580,7 +580,8 @@ TEST(TextReport, TopBoundsEveryList) {
 TEST(ShortReport, LeadsWithTheAnswerInAboutTwentyFiveLines) {
   for (const Report& report : AllSamples()) {
     // A table of ranks, and what is incomplete, are as long as they are.
-    const size_t more = report.ranks.size() + report.cards.size() * 6 + report.warnings.size() + report.devices.size();
+    const size_t more = 2 * report.ranks.size() + report.cards.size() * 6 + report.warnings.size() +
+                        report.devices.size() + 2 * report.oom.size();
     EXPECT_LE(Lines(Short(report)).size(), 25u + more) << Short(report);
   }
   EXPECT_EQ(Lines(Short(LeakSample()))[0], Lines(Render(LeakSample()))[0]);
