@@ -2,6 +2,8 @@
 #include "analyzer/render/text/text.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/display_text.h"
