@@ -23,7 +23,7 @@ struct Injection {
 struct Injected {
   int result = 0;       // of vramtrack_start
   std::string message;  // likewise: the path of the trace, or why there is none
-  double pause_s = 0;   // how long one thread of the process stood still, at most
+  double pause_s = 0;   // how long one thread of the process was paused, at most
   int moments = 0;      // that were tried
 };
 

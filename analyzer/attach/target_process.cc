@@ -90,8 +90,8 @@ absl::Status TargetProcess::WhyRefused() const {
                                 ")"));
   }
   return refused(
-      "the system forbids to trace it (it has more rights than this process, or a security policy or the "
-      "container's settings, such as a missing CAP_SYS_PTRACE, forbid it)");
+      "permission denied; needs CAP_SYS_PTRACE (the process may have more rights, or a security policy or the "
+      "container's settings forbid to trace it)");
 }
 
 absl::Status TargetProcess::ReadMappings() {

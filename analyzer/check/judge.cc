@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -14,6 +15,7 @@
 #include "analyzer/check/site_findings.h"
 #include "analyzer/model/answer.h"
 #include "analyzer/model/check_report.h"
+#include "analyzer/model/oom_lines.h"
 #include "analyzer/model/whole_leak.h"
 
 namespace vramtrack {
@@ -64,6 +66,7 @@ class Judge {
   };
   std::vector<Leak> Leaks(FasterLeaks* worse);
   void JudgeLeaks();
+  void JudgeFailures();
   void JudgeMeasured(const LimitKind& kind, const Limit& limit, const std::optional<double>& value,
                      CheckFinding finding);
   void JudgeDevices();
@@ -106,7 +109,7 @@ std::optional<Limit> Judge::LimitOf(const LimitKind& kind, std::optional<uint32_
   return ForTrace((has_own ? found->second : options_.budgets.job).*kind.limit);
 }
 
-// Nothing is nothing, per whatever.
+// Zero needs no unit.
 std::optional<Limit> Judge::ForTrace(std::optional<Limit> limit) const {
   if (limit && limit->value == 0) limit->per = PerOf(report_);
   return limit;
@@ -161,6 +164,26 @@ void Judge::JudgeLeaks() {
     const LimitKind& kind = kLimitKinds[change->unit == ChangeUnit::kObjectsPerStep ? 1 : 0];
     const std::optional<Limit> limit = LimitOf(kind, change->device);
     if (!limit || change->new_value > limit->value) findings_.push_back(LeakRegression(*change));
+  }
+}
+
+// A job that died of missing memory has failed, whatever its budget. One failure of a device is enough.
+void Judge::JudgeFailures() {
+  const OomLines lines(report_);
+  std::set<std::pair<uint32_t, std::optional<int>>> told;
+  for (const ReportOom& oom : report_.oom) {
+    if (oom.went_on || !told.emplace(oom.device, oom.rank).second) continue;
+    ++RuleOf("oom").checked;
+    CheckFinding finding;
+    finding.rule = "oom";
+    finding.subject = absl::StrCat("device ", oom.device);
+    finding.device = oom.device;
+    finding.rank = oom.rank;
+    finding.key = absl::StrCat("oom|", finding.subject);
+    finding.message = "ran out of memory: " + HeadlineOf(report_, oom, lines).text;
+    finding.value = static_cast<double>(oom.requested);
+    finding.unit = CheckUnit::kBytes;
+    findings_.push_back(std::move(finding));
   }
 }
 
@@ -259,7 +282,7 @@ void Judge::JudgeRegressions() {
     why = "the baseline cannot be compared with: " + baseline_->reason;
   } else {
     for (CheckFinding& finding : FindRegressions(*diff_, report_)) findings_.push_back(std::move(finding));
-    if (!diff_->tested && !diff_->identical) why = "too few steps to tell a change from chance";
+    if (!diff_->tested && !diff_->identical) why = "too few steps to rule out chance";
     for (const DiffSide* side : {&diff_->base, &diff_->next}) {
       if (why.empty() && !side->incomplete.empty()) why = "the record is not complete: " + side->incomplete;
     }
@@ -333,6 +356,7 @@ CheckReport Judge::Run() {
   check.sites = AllSites(report_);
   check.warnings = report_.warnings;
   JudgeLeaks();
+  JudgeFailures();
   JudgeDevices();
   JudgeRanks();
   JudgeRegressions();

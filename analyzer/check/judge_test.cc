@@ -168,7 +168,7 @@ TEST(Check, ARateMayBeGivenInTheTracesOwnUnit) {
   EXPECT_EQ(Failed(Judged(job, "budget.leak = \"4 KiB/s\"")), "");
   EXPECT_EQ(Failed(Judged(job, "budget.leak = \"3 KiB/s\"")), "leak");
   EXPECT_EQ(Failed(Judged(job, "budget.leak = \"16 MiB/GiB\"\nbudget.leak_total = \"15 MiB/GiB\"")), "leak-total");
-  // Nothing is nothing, per whatever.
+  // Zero needs no unit.
   EXPECT_EQ(Failed(Judged(job, "budget.leak = 0")), "leak");
   EXPECT_EQ(Failed(Judged(job, "budget.leak = \"16 MiB/GiB\"\nbudget.leak_total = 0")), "leak-total");
   const CheckReport check = Judged(job, "budget.leak = \"15 MiB/GiB\"");
@@ -485,6 +485,17 @@ TEST(CheckAgainstABaseline, FailsOnWhatHasBecomeWorse) {
   diff.devices = {device};
   diff.gone = diff.shrunk = {Change(job, 0, ChangeUnit::kBytesAtPeak, 5, 1)};
   EXPECT_EQ(Failed(Judged(job, "", &diff)), "");
+}
+
+TEST(Check, AJobThatDiedOfMissingMemoryFails) {
+  Report job = Job({});
+  ReportOom oom;
+  oom.requested = 20 * kMiB;
+  job.oom = {oom, oom};
+  EXPECT_EQ(Failed(Judged(job)), "oom") << "once for each device";
+  EXPECT_EQ(Failed(Judged(job, "", nullptr, {"leak"})), "");
+  for (ReportOom& one : job.oom) one.went_on = true;
+  EXPECT_EQ(Failed(Judged(job)), "");
 }
 
 TEST(CheckAgainstABaseline, WhatHasMovedIsNoFinding) {

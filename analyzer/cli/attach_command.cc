@@ -122,7 +122,7 @@ int Attach(const AttachArguments& given, const std::string& library, const std::
         absl::StrCat(NameOf(given.pid), ": ", already ? "is recorded already, to " : "", injected->message));
   }
   OutputStream out;
-  out.Write(absl::StrFormat("%s: recording to %s; one of its threads stood still for %.1f ms\n", NameOf(given.pid),
+  out.Write(absl::StrFormat("%s: recording to %s; one thread paused for %.1f ms\n", NameOf(given.pid),
                             Printable(root + injected->message), injected->pause_s * 1000));
   if (injected->result == VRAMTRACK_STARTED_WITHOUT_CALLERS) {
     Say(absl::StrCat(NameOf(given.pid),

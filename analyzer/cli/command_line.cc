@@ -58,7 +58,7 @@ int PrintOverview() {
   constexpr int kUsageColumns = 45;
   std::string text =
       "Usage: vramtrack COMMAND [ARGUMENT...]\n"
-      "Find the lines of a CUDA program that leak GPU memory, and what holds the rest.\n\n";
+      "Find the lines of a CUDA program that leak GPU memory, and where the rest goes.\n\n";
   for (const Command& command : kCommands) {
     absl::StrAppend(&text, "  vramtrack ", PadRight(command.usage, kUsageColumns - 12), " ", command.text, "\n");
   }

@@ -38,6 +38,7 @@ run 2 "$vramtrack" report leak.vtrace --top 0 && one_error_line "--top" "'0'"
 run 2 "$vramtrack" report leak.vtrace --top many && one_error_line "--top" "'many'"
 run 2 "$vramtrack" report leak.vtrace --top -3 && one_error_line "--top" "'-3'"
 run 2 "$vramtrack" report leak.vtrace --color sometimes && one_error_line "--color" "'sometimes'" "never"
+run 2 "$vramtrack" report leak.vtrace --show legder && one_error_line "--show: unknown section 'legder'; did you mean 'ledger'?"
 run 2 "$vramtrack" report leak.vtrace --format pdf && one_error_line "--format: unknown format 'pdf' (expected text, json or html)"
 run 2 "$vramtrack" report leak.vtrace --step-marks steps && one_error_line "--step-marks" "'steps'" "optimizer"
 run 2 "$vramtrack" check leak.vtrace --max-peak 5000000 && one_error_line "--max-peak: invalid size or percentage '5000000' (examples: 2 GiB, 75 %)"
@@ -98,7 +99,7 @@ run 0 "$vramtrack" merge killed.vts leak.vts -o some.vts
 run 0 "$vramtrack" merge clean.vts some.vts leak.vts -o again.vts
 cmp all.vts again.vts || fail "the order of merging matters"
 run 0 "$vramtrack" merge all.vts -o - && cmp stdout all.vts
-run 2 "$vramtrack" merge leak.vts leak.vtrace -o x.vts && says stderr "leak.vtrace: no summary that vramtrack wrote" "--keep-going"
+run 2 "$vramtrack" merge leak.vts leak.vtrace -o x.vts && says stderr "leak.vtrace: not a vramtrack summary" "--keep-going"
 [ ! -e x.vts ] || fail "x.vts was written"
 run 0 "$vramtrack" merge leak.vts leak.vtrace --keep-going -o x.vts && cmp x.vts leak.vts
 head -c 700 leak.vts >cut.vts
@@ -290,12 +291,12 @@ mkdir runs
 "$make_trace" clean runs/e.vtrace.1 4 second 1790007300
 "$make_trace" leak runs/old.vtrace
 left_out='2 other runs in runs, from 14:13 UTC and an unknown time, are left out; --all-runs takes them'
-run 0 "$vramtrack" report runs
+run 0 "$vramtrack" report --verbose runs
 head -1 stdout | grep -q '^NO LEAK ' || fail "several runs: not the newest"
 says stdout "process 10002" "process 10003" "process 10004" && grep -q "process 10001" stdout && fail "several runs: one too many"
 [[ $(cat stderr) == "vramtrack: $left_out" ]] || fail "several runs: not said on stderr"
 [[ $(tr -s ' \n' '  ' <stdout) == *"$left_out"* ]] || fail "several runs: not said in the report"
-run 0 "$vramtrack" report runs --all-runs
+run 0 "$vramtrack" report runs --all-runs --show trace
 head -1 stdout | grep -q '^LEAK ' || fail "--all-runs: no leak"
 [[ ! -s stderr ]] && says stdout "all 6 processes complete" || fail "--all-runs: not all processes"
 run 0 "$vramtrack" report runs --format json
@@ -336,6 +337,6 @@ run 0 "$vramtrack" report without && [[ ! -s stderr ]] || fail "traces without a
 mkdir job && cp leak.vtrace job/a.vtrace && cp killed.vtrace job/b.vtrace
 run 0 "$vramtrack" info job && says stdout "job/a.vtrace" "job/b.vtrace"
 run 0 "$vramtrack" dump job && [[ $(grep -vc '^ *#' stdout) == 482 ]] || fail "dump: not both processes"
-run 0 "$vramtrack" report job && says stdout "LEAK  analyzer/cli/testing/make_trace.cc"
+run 0 "$vramtrack" report --show trace job && says stdout "LEAK  analyzer/cli/testing/make_trace.cc"
 grep -q "process 4711" stdout && grep -q "process 4723" stdout || fail "report: not both processes"
 finish

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -315,9 +316,20 @@ void PrintShortReport(const TraceFolder& folder, const std::vector<std::string>&
     Say(std::string(analysis->report.status().message()));
     return;
   }
-  std::string text = RenderShortText(*analysis->report, DetectStyle(STDERR_FILENO, ColorMode::kAuto));
+  std::string text = RenderText(*analysis->report, DetectStyle(STDERR_FILENO, ColorMode::kAuto));
   [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text.data(), text.size());
   PointToReport(folder, traces, "");
+}
+
+// Why a command that could be traced left no trace.
+std::string WhyNoTrace(const std::string& folder) {
+  constexpr uint64_t kLeast = 1 << 20;  // a trace begins with so much
+  struct statvfs disk = {};
+  if (access(folder.c_str(), W_OK) != 0) return absl::StrCat("cannot write to ", folder, ": ", strerror(errno));
+  if (statvfs(folder.c_str(), &disk) == 0 && uint64_t{disk.f_bavail} * disk.f_frsize < kLeast) {
+    return absl::StrCat("was not recorded: no space left in ", folder);
+  }
+  return "never called CUDA";
 }
 
 // Of the command, once it has ended.
@@ -350,8 +362,8 @@ int Run(const RunArguments& given) {
   const std::vector<std::string> traces = TracesOfRun(folder, run.id);
   if (traces.empty()) {
     if (!given.quiet) {
-      const std::string why = given.dormant ? "ended before recording was started (vramtrack start)"
-                                            : "made no CUDA call that the library saw";
+      const std::string why =
+          given.dormant ? "ended before recording was started (vramtrack start)" : WhyNoTrace(folder.path());
       Say(absl::StrCat("no trace was written: ", command, " ", obstacle.empty() ? why : obstacle));
     }
     folder.RemoveIfEmpty();

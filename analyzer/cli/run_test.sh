@@ -18,7 +18,7 @@ export VRAMTRACK_REPORT_SECONDS=600  # however slow the machine is
 # The command's own: stdout, stdin, working directory, arguments, exit code.
 run 7 "$vramtrack" run -o out -- sh -c 'echo hello; pwd; exit 7'
 [[ $(cat stdout) == $'hello\n'$PWD ]] || fail "stdout is not the command's"
-says stderr "no trace was written: sh made no CUDA call that the library saw"
+says stderr "no trace was written: sh never called CUDA"
 [[ -e out ]] && fail "an empty folder is left"
 [[ $(echo typed | "$vramtrack" run -- cat 2>/dev/null) == typed ]] || fail "stdin is not the command's"
 [[ $("$vramtrack" run -o out -- printf '%s|' 'a b' '' -- --help '*' 2>/dev/null) == 'a b||--|--help|*|' ]] || fail "arguments are changed"

@@ -170,7 +170,7 @@ ShownAnalysis::~ShownAnalysis() {
 CLI::Option* AddInterval(CommandParser* parser, LiveOptions* options, const std::string& or_else) {
   return parser
       ->Option("--interval", "SECONDS", &options->interval_s,
-               absl::StrCat("the least time between two looks (default: ", options->interval_s, or_else,
+               absl::StrCat("minimum refresh interval (default: ", options->interval_s, or_else,
                             "). Longer traces are read less often, so that reading takes at most a tenth of one "
                             "processor"))
       ->check(CLI::Range(0.1, 3600.0));

@@ -66,7 +66,7 @@ class ShownAnalysis {
 // What top, view and watch follow, and how.
 struct LiveOptions {
   std::string target;     // a process number, a trace or a folder of traces
-  double interval_s = 1;  // the least time between two looks, in seconds
+  double interval_s = 1;  // minimum refresh interval, in seconds
   AnalysisOptions analysis;
 };
 

@@ -142,7 +142,7 @@ DiffFinding ChangeFindings::Describe(size_t m, const SiteChange& change) {
 std::string ChangeFindings::Explain(const SitePair& evidence, const SiteChange& change) const {
   const bool doubtful = !report_.tested && !change.p_value;
   return absl::StrCat(ExplainChange(evidence, change, report_.rate_unit),
-                      doubtful ? "; there are too few steps to tell it from chance" : "");
+                      doubtful ? "; too few steps to rule out chance" : "");
 }
 
 void ChangeFindings::AddFinding(size_t m, DiffFinding finding) {

@@ -178,10 +178,10 @@ absl::StatusOr<DiffReport> Diff(const std::vector<std::string>& base_paths, cons
     if (!run->ok()) return run->status();
     if ((*run)->summary.records().empty()) continue;
     if (!options.analyze.step_marks.empty()) {
-      return absl::InvalidArgumentError("--step-marks is for traces: a summary has been made with them");
+      return absl::InvalidArgumentError("--step-marks is for traces: a summary already contains its steps");
     }
     if (!options.analyze.categories.empty()) {
-      return absl::InvalidArgumentError("--categories is for traces: a summary has been made with them");
+      return absl::InvalidArgumentError("--categories is for traces: a summary already contains its steps");
     }
   }
   std::vector<std::string> base_lacks = base->unreadable, next_lacks = next->unreadable;

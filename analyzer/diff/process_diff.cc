@@ -50,14 +50,13 @@ std::string WhyNotComparable(const ComparedPair& pair) {
   if (base_empty || next_empty) return absl::StrCat(base_empty ? "the base" : "the new run", " allocated nothing");
   const uint64_t old = base.profile().window_bytes, now = next.profile().window_bytes;
   if (old != 0 && now != 0 && old != now) {
-    return "neither has steps, and the summaries' windows are not of the same size: with the trace of one of them they "
-           "will be";
+    return "neither has steps, and the summaries' window sizes differ; compare against a trace instead";
   }
   const double shared = std::max(Shared(base, matches, &SiteMatch::base, &SiteMatch::next),
                                  Shared(next, matches, &SiteMatch::next, &SiteMatch::base));
   if (shared >= kLeastShared) return "";
   return absl::StrCat("these are not two runs of one program: only ", std::lround(100 * shared),
-                      " % of what they allocate is allocated at places that both have");
+                      " % of what they allocate is from sites that both have");
 }
 
 class Comparison {

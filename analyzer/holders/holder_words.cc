@@ -303,7 +303,7 @@ std::string ExplainHolder(const ChosenHolder& chosen, const ReportHolder& holder
 
 std::string ExplainUnknownHolder(const ReportHolder& holder) {
   if (!holder.complete) return "not known: the walk stopped early, before it found any of these blocks";
-  return "no Python object that a walk found: C or C++ code may hold it";
+  return "no Python holder found: C or C++ code may hold it";
 }
 
 std::string HolderHint(const ChosenHolder& chosen, const ReportHolder& holder, const HolderFacts& facts) {

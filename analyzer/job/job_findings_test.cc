@@ -272,8 +272,8 @@ Report JobOf(int ranks) {
 TEST(JobFindings, TheTextOfALargeJobIsNoLongerThanThatOfASmallOne) {
   for (const int ranks : {2, 8, 64, 1000, 10000}) {
     const Report report = JobOf(ranks);
-    const std::string text = RenderText(report, TextStyle(), 10);
-    if (getenv("SHOW") != nullptr) std::printf("%s\n%s\n", text.c_str(), RenderShortText(report, TextStyle()).c_str());
+    const std::string text = RenderText(report, TextStyle(), {10, /*verbose=*/true, {}, false});
+    if (getenv("SHOW") != nullptr) std::printf("%s\n%s\n", text.c_str(), RenderText(report, TextStyle()).c_str());
     const std::vector<std::string> lines = absl::StrSplit(text, '\n');
     EXPECT_LT(lines.size(), 180u) << text;
     EXPECT_TRUE(absl::StartsWith(text, "LEAK  ")) << text;

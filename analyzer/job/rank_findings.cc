@@ -134,7 +134,7 @@ ReportRank DescribeRank(const ProcessFindings& findings) {
     rank.devices.push_back(device.index);
     rank.peak_live += device.peak.live;
     for (const ReportPeakCategory& category : device.peak_set.categories) by_category[category.name] += category.bytes;
-    rank.end_live += device.end.live;
+    rank.end_live += device.last_step.value_or(device.end).live;
     if (device.growth) {
       // Noise is no growth.
       const bool sure = device.growth->ci_low > 0 || device.growth->ci_high < 0;

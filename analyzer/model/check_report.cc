@@ -5,6 +5,7 @@ namespace vramtrack {
 
 const std::vector<CheckRule> kCheckRules = {
     {"leak", "Memory leak", "A site leaves memory behind in step after step.", false},
+    {"oom", "Out of memory", "An allocation failed because memory was missing, and the job did not go on.", false},
     {"leak-total", "Leaks in all", "What all sites leak together is more than the budget.", false},
     {"peak", "Peak of live memory", "More is live at the peak than the budget.", false},
     {"reserved", "Reserved memory", "More is taken from the device at the peak than the budget.", false},

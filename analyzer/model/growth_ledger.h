@@ -25,6 +25,7 @@ struct ReportGrowthLine {
   std::string reason, why;
   std::string holder;
   std::vector<ReportSiteIndex> sites;
+  bool not_slowing = false;
 };
 
 template <>
@@ -45,6 +46,8 @@ void Fields(Visitor& visit, ReportGrowthLine& line) {
   visit(11, "why", line.why, "that reason as a sentence; empty without one");
   visit(12, "holder", field::OrNull{line.holder}, "the variable that keeps it, where a walk found one");
   visit(13, "sites", line.sites, "its sites among those of the report");
+  visit(14, "not_slowing", line.not_slowing,
+        "whether it grew in the second half of the run about as much as in the first; false if that is unknown");
 }
 
 struct ReportGrowthLedger {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/model/notable.h"
 
+#include <algorithm>
+#include <string>
+
 namespace vramtrack {
 namespace {
 
@@ -42,6 +45,15 @@ double NotableUnjudgedShare(const ReportSteps& steps) {
     if (phase.unit == StepUnit::kNone) unjudged += phase.share;
   }
   return unjudged > 1 - kNearlyAll ? unjudged : 0;
+}
+
+bool IsSimulated(const ReportDevice& device) { return device.name == "Simulated GPU"; }
+
+bool AskedByJob(const ReportRelease& release) {
+  return std::any_of(release.stack.begin(), release.stack.end(), [](const ReportFrame& frame) {
+    return frame.function.find("empty_cache") != std::string::npos ||
+           frame.function.find("emptyCache") != std::string::npos;
+  });
 }
 
 bool IsNotableCategory(uint64_t bytes, uint64_t all) { return bytes >= all / kHundredth; }

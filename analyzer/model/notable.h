@@ -11,6 +11,7 @@
 
 #include "analyzer/model/device.h"
 #include "analyzer/model/fragmentation.h"
+#include "analyzer/model/oom.h"
 #include "analyzer/model/run.h"
 #include "analyzer/model/site.h"
 
@@ -38,6 +39,12 @@ double NotableUnjudgedShare(const ReportSteps& steps);
 
 // Returns whether `bytes` are at least a hundredth of `all`: a smaller category is part of the rest.
 bool IsNotableCategory(uint64_t bytes, uint64_t all);
+
+// Returns whether the device is the one that docs/internals/simulated-cuda.md describes, which is in the host's memory.
+bool IsSimulated(const ReportDevice& device);
+
+// Returns whether the job itself had the segments released (empty_cache()), not the allocator when it found no room.
+bool AskedByJob(const ReportRelease& release);
 
 }  // namespace vramtrack
 

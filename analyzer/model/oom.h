@@ -52,6 +52,7 @@ struct ReportOom {
   // Size of the step's objects relative to those of the same sites in the steps before; nullopt if unknown.
   std::optional<double> size_ratio;
   std::optional<SizeChange> size_change;
+  bool went_on = false;
 
   // Who held the memory, if one line of the code or the leaks held much of it.
   struct Answer {
@@ -130,6 +131,8 @@ void Fields(Visitor& visit, ReportOom& oom) {
   visit(22, "size_ratio", oom.size_ratio,
         "how large the step's objects are, over those of the same sites in the steps before; `null` if unknown");
   visit(27, "size_change", oom.size_change, "what `size_ratio` means: `same` within 10 %; `null` if it is unknown");
+  visit(28, "went_on", oom.went_on,
+        "whether the process completed steps afterwards; without steps, whether it allocated again");
   visit(0, "answer", oom.answer, "`null` if neither leaks nor one line held that much");
   visit(26, "held_by", oom.held_by,
         "who held the memory, by Python names, where a [walk](report.md#who-holds-it) was made at that moment");

@@ -40,6 +40,13 @@ class OomLines {
   SitePlaces places_;
 };
 
+// Who is to blame for a failed allocation: "train.py:43 in evaluate leaked 7.50 of 8.00 GiB by step 68".
+struct OomHeadline {
+  std::string text;
+  bool names_line = false;  // of the code; otherwise nobody in particular is known to have filled the device
+};
+OomHeadline HeadlineOf(const Report& report, const ReportOom& oom, const OomLines& lines);
+
 // Returns the bytes that were held when it failed: by category or by site, whichever is more.
 uint64_t HeldBytes(const ReportOom& oom);
 

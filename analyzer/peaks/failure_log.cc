@@ -42,6 +42,7 @@ void FailureLog::Fail(const StreamEvent& event) {
   OutOfMemory failed;
   failed.step = ledger_->steps().step();
   failed.ticks = event.time;
+  failed.allocations = allocations_;
   failed.device = event.device();
   failed.stack = trace_.definitions().stacks.Distinct(event.shape->ref);
   failed.requested = event.shape->bytes;

@@ -23,6 +23,7 @@ namespace vramtrack {
 struct OutOfMemory {
   uint32_t step = 0;
   uint64_t ticks = 0;
+  uint64_t allocations = 0;  // of the process until then
   DeviceIndex device;
   StackIndex stack = kEmptyStack;
   uint64_t requested = 0;
@@ -41,7 +42,7 @@ struct OutOfMemory {
 };
 
 // Finds the failures of a replay and the sites live at each. A failure costs a pass over all sites and live
-// allocations, any other event one comparison. Thread-compatible.
+// allocations, any other event one addition and one comparison. Thread-compatible.
 class FailureLog final : public ReplayObserver {
  public:
   // the first and the last ones are kept with their live sites; others are only counted
@@ -54,10 +55,13 @@ class FailureLog final : public ReplayObserver {
   // Returns the failures by time, after the replay.
   const std::vector<OutOfMemory>& all() const { return all_.failures; }
   uint64_t count() const { return all_.count; }
+  // Returns the number of allocations in the whole replay.
+  uint64_t allocations() const { return allocations_; }
 
   unsigned frequent_calls() const override { return kAllocations; }
   void OnBegin(const Ledger& ledger) override;
   void OnAllocate(const ReplayAllocation& /*allocated*/) override {
+    ++allocations_;
     if (__builtin_expect(!pending_.empty(), 0)) ForgetRetry(ledger_->present_event());
   }
   void OnOtherEvent(const StreamEvent& event) override;
@@ -84,6 +88,7 @@ class FailureLog final : public ReplayObserver {
 
   const Trace& trace_;
   const Ledger* ledger_ = nullptr;
+  uint64_t allocations_ = 0;
   Failures sure_, all_;  // without those that a retry may still undo; with them, after the replay
   // By slot: failed driver calls after which a framework's allocator may retry, or fail itself.
   std::map<ThreadSlot, std::pair<uint32_t, OutOfMemory>> pending_;  // kind and failure

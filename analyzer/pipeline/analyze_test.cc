@@ -281,6 +281,7 @@ TEST(Analyze, OutOfMemoryNamesTheHoldersAndTheCause) {
   EXPECT_EQ(oom.requested, 900 * kMiB);
   EXPECT_EQ(oom.free, (1024 - 340) * kMiB);
   EXPECT_EQ(oom.cause, OomCause::kAmount);
+  EXPECT_FALSE(oom.went_on);
   ASSERT_EQ(oom.holders.size(), 2u);
   EXPECT_EQ(oom.holders[0].first, report.ranking[0]);
   EXPECT_EQ(oom.holders[0].second, 240 * kMiB);

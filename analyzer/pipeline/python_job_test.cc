@@ -51,7 +51,7 @@ class PythonJob : public testing::TestWithParam<int> {
 TEST_P(PythonJob, TheLineAndTheRankAreNamed) {
   const int ranks = GetParam(), leaking = ranks / 2;
   const Report report = Analyzed(ranks, leaking);
-  const std::string text = RenderText(report, TextStyle(), 10);
+  const std::string text = RenderText(report, TextStyle(), {10, /*verbose=*/true, {}, false});
   EXPECT_EQ(text.substr(0, 58), "LEAK  /job/train.py:12 in step  leaks 1.00 MiB per step  (") << text;
   // Two instructions of one line are one site.
   EXPECT_EQ(report.ranking.size(), 1u);

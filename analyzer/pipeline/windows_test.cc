@@ -73,7 +73,7 @@ TEST(Windows, AQueueThatOnlyGrowsIsNotFine) {
   const Report report = ReportOn({Serve(4000, 0, 1, /*queues=*/true).trace});
   EXPECT_EQ(report.steps.unit, StepUnit::kWindow);
   EXPECT_TRUE(report.ranking.empty());
-  EXPECT_EQ(AnswerOf(report), Answer::kNotEnough) << RenderText(report, TextStyle(), 10);
+  EXPECT_EQ(AnswerOf(report), Answer::kNotEnough) << RenderText(report, TextStyle(), {10, /*verbose=*/true, {}, false});
 }
 
 TEST(Windows, ALeakAtRandomTimesIsFoundWithItsRatePerGiBAllocatedAndPerSecond) {
@@ -94,7 +94,7 @@ TEST(Windows, ALeakAtRandomTimesIsFoundWithItsRatePerGiBAllocatedAndPerSecond) {
     EXPECT_GT(leak.rate_ci_high, leak.rate_bytes_per_step);
     EXPECT_NEAR(leak.rate_bytes_per_second / (service.leaked / (1e-9 * static_cast<double>(service.ns))), 1, .15);
     EXPECT_EQ(leak.explanation.find("step"), std::string::npos) << leak.explanation;
-    const std::string text = RenderText(report, TextStyle(), 10);
+    const std::string text = RenderText(report, TextStyle(), {10, /*verbose=*/true, {}, false});
     EXPECT_NE(text.find(" per GiB allocated"), std::string::npos) << text;
     EXPECT_NE(text.find(" per second"), std::string::npos) << text;
   }

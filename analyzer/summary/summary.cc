@@ -192,7 +192,7 @@ void Summary::AddLack(std::string line) {
 
 std::vector<std::string> Summary::Lacks() const {
   std::vector<std::string> lines(lacks_.begin(), lacks_.end());
-  if (lacks_more_) lines.emplace_back("left out: further files, of which nothing is kept");
+  if (lacks_more_) lines.emplace_back("left out: other files, not recorded");
   return lines;
 }
 
@@ -253,7 +253,7 @@ std::string Summary::Write() const {
 
 absl::StatusOr<Summary> Summary::Read(std::string_view bytes, const std::string& name, std::string* damage) {
   damage->clear();
-  const absl::Status no_summary = absl::InvalidArgumentError(absl::StrCat(name, ": no summary that vramtrack wrote"));
+  const absl::Status no_summary = absl::InvalidArgumentError(absl::StrCat(name, ": not a vramtrack summary"));
   // Before room is made for all of it.
   if (!absl::StrContains(Gunzip(bytes.substr(0, kHeadBytes), kHeadBytes * kMostOfDeflate).bytes, kSummaryFormat)) {
     return no_summary;
@@ -261,7 +261,7 @@ absl::StatusOr<Summary> Summary::Read(std::string_view bytes, const std::string&
   const Gunzipped unpacked = Gunzip(bytes, kMostUnpackedOfSmall + kMostUnpacked * bytes.size());
   if (unpacked.too_large) {
     return absl::InvalidArgumentError(absl::StrCat(name, ": unpacked, it has more than ", kMostUnpacked, " times its ",
-                                                   bytes.size(), " bytes: no summary that vramtrack wrote"));
+                                                   bytes.size(), " bytes: not a vramtrack summary"));
   }
   Summary summary;
   summary.name_ = name;
@@ -341,7 +341,7 @@ bool IsSummaryFile(const std::string& path) {
 absl::StatusOr<Summary> ReadSummaryFile(const std::string& path, std::string* damage) {
   const absl::StatusOr<std::string> bytes = ReadInputFile(path, kMostBytes);
   if (!bytes.ok()) return bytes.status();
-  if (!IsSummary(*bytes)) return absl::InvalidArgumentError(absl::StrCat(path, ": no summary that vramtrack wrote"));
+  if (!IsSummary(*bytes)) return absl::InvalidArgumentError(absl::StrCat(path, ": not a vramtrack summary"));
   return Summary::Read(*bytes, path, damage);
 }
 

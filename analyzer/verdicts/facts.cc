@@ -157,6 +157,9 @@ const std::vector<Fact>& LineFacts() {
 namespace {
 
 bool HasPython(const ReplayedRun& run) {
+  // The program says so, too, where no Python frames were recorded.
+  const std::string& program = run.trace.definitions().process.executable;
+  if (program.find("python", program.rfind('/') + 1) != std::string::npos) return true;
   const Sites& sites = run.ledger.sites();
   return std::any_of(sites.begin(), sites.end(), [&run](const Site& site) {
     return run.trace.definitions().stacks.Get(site.key.stack).python.count > 0;

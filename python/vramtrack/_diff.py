@@ -32,7 +32,7 @@ class Diff(_fields.Diff):
     """What changed from one run to another. `print(diff)` lists it.
 
     Attributes:
-        enough_evidence: False if there were too few steps to tell a change from chance, or the runs are not comparable.
+        enough_evidence: False if there were too few steps to rule out chance, or the runs are not comparable.
         categories: Live bytes at the peak by device and category.
         report: Everything, as docs/diff.md describes the JSON.
     """

@@ -66,7 +66,7 @@ class Child:
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_call(self, item: pytest.Item) -> None:
         if self._limits.leaks is not None and not self._repeated:
-            pytest.fail("limit_vram_leaks repeats functions, and this test is none: it cannot be used here", pytrace=False)
+            pytest.fail("limit_vram_leaks supports only test functions", pytrace=False)
         complaint = _pytest_limits.judge(item, self._limits, self._job["trace"], self._job["kept"])
         if complaint:
             pytest.fail(complaint, pytrace=False)

@@ -73,7 +73,7 @@ class Test:
         done = self.attach(program.process.pid)
         assert done.returncode == 0, (program.name, done.stdout, done.stderr)
         self.attached += 1
-        self.pauses.append(float(done.stdout.split("stood still for ")[1].split()[0]))
+        self.pauses.append(float(done.stdout.split("paused for ")[1].split()[0]))
         return done.stdout.split("recording to ")[1].split(";")[0]
 
     def fails(self, code, expected, *arguments):
@@ -619,7 +619,7 @@ def main():
     finally:
         shutil.rmtree(test.folder, ignore_errors=True)
     pauses = sorted(test.pauses) or [0]
-    print("attached %d times; a thread stood still for %.1f ms (median) to %.1f ms" %
+    print("attached %d times; a thread paused for %.1f ms (median) to %.1f ms" %
           (test.attached, pauses[len(pauses) // 2], pauses[-1]))
 
 

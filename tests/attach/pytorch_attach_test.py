@@ -76,7 +76,7 @@ def events_in(trace):
 def join(job, folder, *options):
     done = run("attach", str(job.process.pid), "-o", folder, "--timeout", "120", *options)
     assert done.returncode == 0, done
-    return done.stdout.split("recording to ")[1].split(";")[0], float(done.stdout.split("stood still for ")[1].split()[0])
+    return done.stdout.split("recording to ")[1].split(";")[0], float(done.stdout.split("paused for ")[1].split()[0])
 
 
 def main():
@@ -124,7 +124,7 @@ def main():
             assert early or [line for line in report["warnings"] if "from before the process was joined" in line], report["warnings"]
             assert report["processes"][0]["joined_after_s"] > 0 and report["processes"][0]["complete"], report["processes"]
     pauses.sort()
-    print("attached %d times; a thread stood still for %.1f ms (median) to %.1f ms" %
+    print("attached %d times; a thread paused for %.1f ms (median) to %.1f ms" %
           (times, pauses[len(pauses) // 2], pauses[-1]))
 
 

@@ -114,7 +114,7 @@ class Moments:
         assert done.returncode == 0, (kind, done)
         # A job that has made no call yet writes no trace.
         assert stopped is None or stopped.returncode == 0, (kind, stopped)
-        pause = float(re.search(r"stood still for ([\d.]+) ms", done.stdout).group(1))
+        pause = float(re.search(r"paused for ([\d.]+) ms", done.stdout).group(1))
         with self.lock:
             self.pauses[kind].append(pause)
         shutil.rmtree(folder, ignore_errors=True)
@@ -149,7 +149,7 @@ class Moments:
         for name, each in [*sorted(self.pauses.items()), ("all", pauses)] if pauses else []:
             each = sorted(each)
             at = lambda share: each[min(len(each) - 1, int(share * len(each)))]
-            print("%-9s %5d  a thread stood still for %.1f ms (median), %.1f (90 %%), %.1f (99 %%), %.1f (most)" %
+            print("%-9s %5d  a thread paused for %.1f ms (median), %.1f (90 %%), %.1f (99 %%), %.1f (most)" %
                   (name, len(each), at(0.5), at(0.9), at(0.99), each[-1]))
 
 

@@ -44,7 +44,7 @@ def not_as_numbers_go(value, path="report"):
 
 
 def what_is_wrong(vramtrack, trace, clean, code, first, texts):
-    got, text, errors = run(vramtrack, "report", "--exit-code", trace)
+    got, text, errors = run(vramtrack, "report", "--exit-code", "--verbose", trace)
     said = (text or errors).replace(trace, "TRACE")
     joined = " ".join(said.split())
     if got != code:
@@ -59,7 +59,7 @@ def what_is_wrong(vramtrack, trace, clean, code, first, texts):
         yield "a refusal is one line on stderr"
     if code != 2 and errors:
         yield "on stderr: " + errors
-    again = run(vramtrack, "report", "--exit-code", trace)
+    again = run(vramtrack, "report", "--exit-code", "--verbose", trace)
     if again != (got, text, errors):
         yield "the second report differs from the first"
 

@@ -127,7 +127,7 @@ class HostileFilesTest(unittest.TestCase):
         process = field(1, b"\x22\x00" * (4 << 20))
         unfolding = field(6, field(1, b"") + field(2, field(2, b"1234567890123456") + field(6, process)))
         for content, says in (
-            (gzip(*[mib] * 256), "no summary that vramtrack wrote"),
+            (gzip(*[mib] * 256), "not a vramtrack summary"),
             (gzip(SUMMARY, *[mib] * 256), "unpacked, it has more than 128 times its"),
             (gzip(SUMMARY, *[field(6, b"\0" * 1000)] * 100000), "unpacked, it has more than 128 times its"),
             (gzip(SUMMARY, unfolding), "unfolds into far more than it has bytes"),

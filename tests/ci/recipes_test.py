@@ -168,7 +168,7 @@ class RecipesTest(unittest.TestCase):
         self.assertEqual(code, 1, output)
         self.assertEqual(len(os.listdir(self.project.path("traces/17"))), 2)
         self.assertIn("train.py:%d" % LEAK_LINE, output)
-        self.assertRegex(self.project.shell("vramtrack report traces/17", leak=True)[1], r"rank +process .*\n +0 .*\n +1 ")
+        self.assertRegex(self.project.shell("vramtrack report traces/17 --show ranks", leak=True)[1], r"rank +process .*\n +0 .*\n +1 ")
 
     def test_launchers(self):
         for launcher, pair in zip(("torchrun", "accelerate"), recipe("launchers.sh").split("\n\n")):

@@ -25,7 +25,7 @@ class IntegratedTest(unittest.TestCase):
                                SIMCUDA_MEMORY="8G", SIMCUDA_INTEGRATED="1" if integrated else "0")
             told = int(subprocess.run([program, way], env=environment, stdout=subprocess.PIPE, check=True).stdout)
             data = subprocess.run([VRAMTRACK, "report", trace, "--format", "json"], stdout=subprocess.PIPE).stdout
-            text = subprocess.run([VRAMTRACK, "report", trace], stdout=subprocess.PIPE, text=True,
+            text = subprocess.run([VRAMTRACK, "report", "--show", "memory", trace], stdout=subprocess.PIPE, text=True,
                                   env=dict(kept, COLUMNS="200")).stdout
             info = subprocess.run([VRAMTRACK, "info", trace], stdout=subprocess.PIPE, text=True, check=True).stdout
         # The properties have the size too.

@@ -69,6 +69,17 @@ std::vector<LineGrowth> GrowthOfLines(const ProcessAnalysis& analysis, uint32_t 
   return lines;
 }
 
+// Whether a line grows less and less, by the halves of its windows; nullopt if they are too few.
+std::optional<bool> Slows(const Judgement& judgement) {
+  constexpr double kSlows = 0.7;
+  const std::vector<uint64_t>& windows = judgement.windows;
+  if (windows.size() < 5 || judgement.gain() <= 0) return std::nullopt;
+  const auto middle = static_cast<double>(windows[windows.size() / 2]);
+  const double early = middle - static_cast<double>(windows.front()),
+               late = static_cast<double>(windows.back()) - middle;
+  return late < kSlows * early;
+}
+
 ReportGrowthLine DescribeLine(const ProcessAnalysis& analysis, const LineGrowth& growth, double steps) {
   const LineVerdict& verdict = *growth.line;
   const Judgement& judgement = verdict.judgement;
@@ -84,6 +95,7 @@ ReportGrowthLine DescribeLine(const ProcessAnalysis& analysis, const LineGrowth&
     line.ci_low = bytes ? judgement.rate.bytes_interval.low : line.per_step;
     line.ci_high = bytes ? judgement.rate.bytes_interval.high : line.per_step;
     line.why = verdict.unsure() ? WhyNotSure(verdict) : "";
+    line.not_slowing = !Slows(judgement).value_or(true);
   }
   line.verdict = verdict.verdict;
   if (judgement.decisive().any) line.odds = std::min(kMostOdds, std::exp(judgement.log_odds()));
@@ -343,17 +355,6 @@ void DescribeOtherGrowth(const ProcessAnalysis& analysis, ProcessFindings* findi
 
 namespace {
 
-// Whether a line grows less and less, by the halves of its windows.
-const char* Slowing(const Judgement& judgement) {
-  constexpr double kSlows = 0.7;
-  const std::vector<uint64_t>& windows = judgement.windows;
-  if (windows.size() < 5 || judgement.gain() <= 0) return "";
-  const auto middle = static_cast<double>(windows[windows.size() / 2]);
-  const double early = middle - static_cast<double>(windows.front()),
-               late = static_cast<double>(windows.back()) - middle;
-  return late >= kSlows * early ? ", not slowing" : ", slowing";
-}
-
 std::string SuspectText(const ProcessAnalysis& analysis, const LineVerdict& line, const std::string& holder) {
   const Judgement& judgement = line.judgement;
   const ReportFrame& frame = line.line.frame;
@@ -368,7 +369,8 @@ std::string SuspectText(const ProcessAnalysis& analysis, const LineVerdict& line
     absl::StrAppend(&text, FormatAbout(judgement.rate.objects_per_step), " handles",
                     windows ? " per window" : " per step");
   }
-  absl::StrAppend(&text, Slowing(judgement));
+  if (const std::optional<bool> slows = Slows(judgement))
+    absl::StrAppend(&text, *slows ? ", slowing" : ", not slowing");
   if (!holder.empty()) absl::StrAppend(&text, ", kept by ", holder);
   return absl::StrCat(text, "; not called a leak: ", WhyNotSure(line));
 }

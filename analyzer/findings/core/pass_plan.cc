@@ -24,7 +24,7 @@ constexpr PassText kPasses[] = {
     {Pass::kMarks, "marks", "where steps may end, by marks", "", false},
     {Pass::kStream, "stream", "where steps may end, by repeated allocations", "only if marks do not tell", true},
     {Pass::kSites, "sites", "what each site holds, step by step; verdicts", "", true},
-    {Pass::kDetail, "detail", "what is asked once the verdicts are there", "", true},
+    {Pass::kDetail, "detail", "details of judged sites", "", true},
     {Pass::kDivergence, "divergence", "where two runs part", "", true},
 };
 

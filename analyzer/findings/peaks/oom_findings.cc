@@ -22,6 +22,13 @@ std::optional<SizeChange> SizeChangeOf(const std::optional<double>& ratio) {
   return *ratio > kLarger ? SizeChange::kLarger : *ratio < 1 / kLarger ? SizeChange::kSmaller : SizeChange::kSame;
 }
 
+// Whether the process lived on. The step of the failure may end as well, when Python exits.
+bool WentOn(const ProcessAnalysis& analysis, const OutOfMemory& failed) {
+  const RunShape& run = analysis.run();
+  if (run.steps == 0 || run.windows) return analysis.failures().allocations() > failed.allocations;
+  return run.steps > failed.step + 2;
+}
+
 // A stack from where an allocator was called.
 std::vector<uint64_t> CallOf(const Definitions& definitions, StackIndex stack) {
   const JoinedStackRef joined = definitions.stacks.Get(stack);
@@ -78,6 +85,7 @@ void OomFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings) 
     const OutOfMemory& failed = analysis_.failures().all()[i];
     ReportOom oom = DescribeOutOfMemory(analysis_.trace(), ledger, analysis_.run(), failed);
     oom.stack = analysis_.shown().Frames(failed.stack);
+    oom.went_on = WentOn(analysis_, failed);
     DescribeHolders(failed, study_.findings()[i], &oom);
     findings->oom.push_back(std::move(oom));
   }

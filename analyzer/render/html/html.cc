@@ -67,8 +67,8 @@ std::string LeakHtml(const Report& report, const LeakAtPlace& leak) {
 std::string OutOfMemoryHtml(const Report& report) {
   if (report.oom.empty()) return "";
   const OomWords words = WordsOf(report, report.oom.back(), OomLines(report));
-  return Section("bad", "OUT OF MEMORY", EscapeHtml(words.request),
-                 absl::StrCat("<p class=\"held\">", EscapeHtml(WhoHeld(words)), "</p>\n", Paragraph(words.cause)));
+  return Section("bad", "OUT OF MEMORY", EscapeHtml(words.headline.text),
+                 absl::StrCat("<p class=\"held\">", EscapeHtml(words.request), "</p>\n"));
 }
 
 // The answer in one line, as the title of the page.
@@ -112,7 +112,10 @@ constexpr size_t kFewestSites = 100;
 std::string TextReport(const Report& report) {
   TextStyle style;
   style.unicode = true;
-  return absl::StrCat("<pre class=\"text-report\">", EscapeLines(RenderText(report, style, kTextTop)), "</pre>\n");
+  TextOptions options;
+  options.top = kTextTop;
+  options.verbose = true;
+  return absl::StrCat("<pre class=\"text-report\">", EscapeLines(RenderText(report, style, options)), "</pre>\n");
 }
 
 std::string Data(const Report& report, const std::vector<SourceExcerpt>& source, size_t sites) {

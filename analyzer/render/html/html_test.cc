@@ -165,7 +165,7 @@ TEST(RenderHtml, HasTheSentencesOfTheText) {
     TextStyle style;
     style.columns = 100000;  // no sentence is broken
     style.unicode = true;
-    const std::string text = RenderText(report, style, 1000);
+    const std::string text = RenderText(report, style, {1000, /*verbose=*/true, {}, false});
     const Json words = DataOf(RenderHtml(report))["words"];
     for (const Json& device : words["devices"]) {
       for (const char* rows : {"memory", "fragmentation"}) {

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "analyzer/model/answer.h"
 #include "analyzer/model/frame_text.h"
+#include "analyzer/model/notable.h"
 #include "analyzer/model/oom_lines.h"
 #include "analyzer/model/site_places.h"
 #include "analyzer/render/html/columns.h"
@@ -48,12 +49,14 @@ std::string LeakLabel(const SitePlaces& places, const ReportSite& site) {
 Json UseJson(const PeakUse& use) { return {{"label", use.label}, {"category", use.category}, {"bytes", use.bytes}}; }
 
 Json DeviceJson(const Report& report, const SitePlaces& places, const ReportDevice& device) {
-  WordRows memory = MemoryRows(report, device);
-  for (auto& row : UntracedRows(device)) memory.push_back(std::move(row));
+  WordRows memory;
+  for (const auto& rows_of : {MemoryRows, LedgerRows, GrowthRows, HeldRows, ValueRows, LimitRows, UntracedRows}) {
+    for (auto& row : rows_of(report, device)) memory.push_back(std::move(row));
+  }
   return {{"title", DeviceTitle(device)},
           {"uses", ListOf(PeakUses(report, places, device), UseJson)},
           {"memory", std::move(memory)},
-          {"fragmentation", FragmentationRows(device)},
+          {"fragmentation", FragmentationRows(report, device)},
           {"growth", device.growth ? RateWithInterval(*device.growth) : "too few steps"},
           {"grew", device.growth ? LedgerText(device.growth->ledger, /*bytes=*/true) : ""},
           {"full", device.growth ? FullInSteps(*device.growth) : ""}};
@@ -77,11 +80,11 @@ Json OomJson(const Report& report, const ReportOom& oom, const OomLines& lines) 
   const OomWords words = WordsOf(report, oom, lines);
   const auto line_json = [&report](const OomLine& line) { return OomLineJson(report, line); };
   Json notes = Json::array();
-  for (const std::string& note : {words.cause, words.pool, words.framework, words.change}) {
+  for (const std::string& note : {words.framework, words.change}) {
     if (!note.empty()) notes.push_back(note);
   }
   return {{"request", words.request},
-          {"answer", WhoHeld(words)},
+          {"answer", words.headline.text},
           {"notes", std::move(notes)},
           {"stack", ListOf(oom.stack, [](const ReportFrame& frame) { return PageFrame(frame, true); })},
           {"holders", ListOf(words.holders, line_json)},
@@ -146,13 +149,16 @@ Json PageWords(const Report& report) {
   words["handles_grew"] = LedgerText(report.handle_growth, /*bytes=*/false);
   words["peak"] = ListOf(report.peak_lines, [](const ReportPeakLines& peak) { return ListOf(peak.lines, PeakLine); });
   words["oom"] = ListOf(report.oom, [&](const ReportOom& oom) { return OomJson(report, oom, lines); });
+  words["releases"] = ListOf(report.releases, [](const ReportRelease& release) {
+    return AskedByJob(release) ? "empty_cache()" : "cache flush";
+  });
   words["ranks"] = ListOf(report.ranks, [&](const ReportRank& rank) -> Json {
     return {{"name", RankName(rank)}, {"differs", RankReasons(report, places, {&rank})}};
   });
   words["cards"] = ListOf(report.cards, [](const ReportCard& card) -> Json {
     return {{"title", CardTitle(card)}, {"rows", CardRows(card, kMostOnCard)}};
   });
-  if (report.host) words["host"] = {{"title", HostTitle(report)}, {"rows", HostRows(*report.host)}};
+  if (report.host) words["host"] = {{"title", HostTitle(report)}, {"rows", HostRows(report)}};
   return words;
 }
 

@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
   vramtrack::TextStyle style = vramtrack::DetectStyle(STDOUT_FILENO, vramtrack::ColorMode::kAuto);
   std::string text = format == "json"    ? vramtrack::RenderJson(report)
                      : format == "html"  ? vramtrack::RenderHtml(report)
-                     : format == "short" ? vramtrack::RenderShortText(report, style)
-                                         : vramtrack::RenderText(report, style, 10);
+                     : format == "short" ? vramtrack::RenderText(report, style)
+                                         : vramtrack::RenderText(report, style, {10, /*verbose=*/true, {}, false});
   return fwrite(text.data(), 1, text.size(), stdout) == text.size() ? 0 : 1;
 }

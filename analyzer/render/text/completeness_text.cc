@@ -97,8 +97,9 @@ std::string Together(const std::vector<const ReportProcess*>& processes, bool al
 
 }  // namespace
 
-void WriteCompleteness(const Report& report, size_t most, Page* page) {
-  page->Section("The trace");
+namespace {
+
+void WriteProcesses(const Report& report, size_t most, Page* page) {
   const bool many = report.processes.size() > kProcesses;
   if (many) most = std::min(most, kProcesses);
   std::vector<const ReportProcess*> told, others;
@@ -125,13 +126,9 @@ void WriteCompleteness(const Report& report, size_t most, Page* page) {
   }
   if (!others.empty()) page->Words(Together(others, told.empty()), kSectionIndent);
   page->Words(StepsText(report.steps), kSectionIndent);
-  for (const std::string& warning : report.warnings) {
-    if (warning == report.left_out) continue;  // at the top
-    page->Words("warning: " + Printable(warning), kSectionIndent, Paint::kWarning);
-  }
 }
 
-void WriteCompletenessInShort(const Report& report, Page* page) {
+void WriteInShort(const Report& report, Page* page) {
   auto incomplete = std::count_if(report.processes.begin(), report.processes.end(),
                                   [](const ReportProcess& process) { return !process.complete; });
   std::string text;
@@ -142,8 +139,27 @@ void WriteCompletenessInShort(const Report& report, Page* page) {
                         incomplete == 0 ? "all complete" : FormatCount(incomplete) + " not complete", "; ",
                         StepsText(report.steps));
   }
-  if (!report.warnings.empty()) absl::StrAppend(&text, "; ", Plural(report.warnings.size(), "warning", "warnings"));
-  page->Words(text, 0, incomplete == 0 ? Paint::kPlain : Paint::kWarning);
+  page->Words(absl::StrCat("The trace: ", text), 0, incomplete == 0 ? Paint::kPlain : Paint::kWarning);
+}
+
+}  // namespace
+
+void WriteTrace(const TextView& view) {
+  const Report& report = view.report;
+  Page* const page = view.page;
+  const bool whole = view.options.Whole("trace");
+  if (whole) {
+    page->Section("The trace");
+    WriteProcesses(report, view.options.top, page);
+  } else {
+    WriteInShort(report, page);
+  }
+  size_t left = whole ? SIZE_MAX : view.options.top;
+  for (const std::string& warning : report.warnings) {
+    if (warning == report.left_out || left == 0) continue;  // the first is at the top
+    --left;
+    page->Words("warning: " + Printable(warning), kSectionIndent, Paint::kWarning);
+  }
 }
 
 }  // namespace vramtrack

@@ -25,14 +25,8 @@ namespace vramtrack {
 namespace {
 
 constexpr int kLabelColumns = 17;  // indentation included
-constexpr int kChartRows = 4;
+constexpr int kChartRows = 3;
 constexpr int kNarrowestFunction = 12;
-
-void WriteRows(const WordRows& rows, Page* page) {
-  for (const auto& [label, words] : rows) {
-    page->Words(words, kLabelColumns, Paint::kPlain, std::string(kSectionIndent, ' ') + label);
-  }
-}
 
 const ReportTimeline* TimelineOf(const Report& report, std::optional<uint32_t> device) {
   for (const ReportTimeline& timeline : report.timeline) {
@@ -41,16 +35,28 @@ const ReportTimeline* TimelineOf(const Report& report, std::optional<uint32_t> d
   return nullptr;
 }
 
-void WriteChart(const Report& report, std::optional<uint32_t> device, Page* page) {
-  const ReportTimeline* timeline = TimelineOf(report, device);
-  if (timeline == nullptr || timeline->live.high.size() < 2) return;
-  page->Blank();
-  page->Line(timeline->unit == PositionUnit::kSteps ? "live bytes, step by step" : "live bytes over time",
-             kSectionIndent);
+// Without what came after the last complete step, such as the end of the interpreter, unless the peak is there.
+ReportTimeline UpToLastStep(const ReportTimeline& timeline, const ReportDevice& device, bool failed) {
+  ReportTimeline part;
+  part.unit = timeline.unit;
+  part.position = timeline.position;
+  part.live = timeline.live;
+  if (failed || part.unit != PositionUnit::kSteps || !device.last_step || !device.last_step->step) return part;
+  const int64_t last = *device.last_step->step;
+  if (device.peak.step.value_or(0) > last) return part;
+  const auto end = std::upper_bound(part.position.begin(), part.position.end(), static_cast<double>(last));
+  const auto bins = static_cast<size_t>(end - part.position.begin());
+  if (bins < 2) return part;
+  part.position.resize(bins);
+  part.live.high.resize(bins);
+  return part;
+}
+
+void WriteChart(const ReportTimeline& timeline, Page* page) {
+  if (timeline.live.high.size() < 2) return;
   TextStyle narrower = page->style();
   narrower.columns -= kSectionIndent;
-  for (const std::string& line : Chart(narrower, *timeline, timeline->live, kChartRows))
-    page->Line(line, kSectionIndent);
+  for (const std::string& line : Chart(narrower, timeline, timeline.live, kChartRows)) page->Line(line, kSectionIndent);
 }
 
 // "  (3 sites, optimizer state)": what is behind a line, where it is more than one call, and what it is for; and the
@@ -100,23 +106,27 @@ const ReportPeakLines* PeakLinesOf(const Report& report, std::optional<uint32_t>
   return nullptr;
 }
 
-// Who holds the memory at the peak, line by line; it adds up to what is live.
-void WritePeakLines(const Report& report, std::optional<uint32_t> device, size_t top, Page* page) {
+// Who holds the memory at the peak, line by line; it adds up to what is live. `whole`: at most `top` rows, otherwise
+// also no more than hold nearly all of it, and leaks.
+void WritePeakTable(const Report& report, std::optional<uint32_t> device, size_t top, bool whole, Page* page) {
+  constexpr double kNearlyAll = 0.95;
   const ReportPeakLines* peak = PeakLinesOf(report, device);
   if (peak == nullptr || peak->lines.empty()) return;
   const TextStyle& style = page->style();
-  page->Blank();
   page->Line(Painted(style, Paint::kDim, PeakRow(style, "at the peak", "peak if removed", false, "line")),
              kSectionIndent);
   const int left = style.columns - kSectionIndent - kPeakBytes - kPeakWithout - 2 - kPeakNote;
-  uint64_t other_bytes = peak->other_bytes, other_sites = peak->other_sites;
+  uint64_t other_bytes = peak->other_bytes, other_sites = peak->other_sites, shown = 0;
   for (size_t i = 0; i < peak->lines.size(); ++i) {
     const ReportPeakLine& line = peak->lines[i];
-    if (i >= top) {
+    const bool enough =
+        !whole && !line.leak && static_cast<double>(shown) >= kNearlyAll * static_cast<double>(peak->live);
+    if (i >= top || enough) {
       other_bytes += line.bytes;
       other_sites += line.sites;
       continue;
     }
+    shown += line.bytes;
     const std::string place = PlaceWithRemark(style, line.line ? &*line.line : nullptr, Remarks(line), left);
     page->Line(PeakRow(style, BytesText(line.bytes), BytesText(line.peak_without), line.leak, place), kSectionIndent);
   }
@@ -124,22 +134,6 @@ void WritePeakLines(const Report& report, std::optional<uint32_t> device, size_t
   page->Line(PeakRow(style, BytesText(other_bytes), "", false,
                      absl::StrCat("in ", Plural(other_sites, "other site", "other sites"))),
              kSectionIndent);
-}
-
-// Beside a framework's blocks: where the driver gave much to somebody else, which is no part of the live bytes.
-void WriteBesideFramework(const Report& report, const SitePlaces& places, const ReportDevice& device, Page* page) {
-  if (device.other_owners.empty()) return;
-  const TextStyle& style = page->style();
-  bool any = false;
-  for (const ReportSite& site : report.sites) {
-    if (!IsNotableInDriver(site, device)) continue;
-    if (!std::exchange(any, true)) page->Line("in addition, from the driver:", kSectionIndent);
-    const int left = style.columns - kSectionIndent - kPeakBytes - kPeakWithout - 2 - kPeakNote;
-    const std::string owner = absl::StrCat("  (of ", Printable(site.owner), ")");
-    page->Line(PeakRow(style, BytesText(site.bytes_at_peak), "", IsLeak(site),
-                       PlaceWithRemark(style, places.Of(site), {owner}, left)),
-               kSectionIndent);
-  }
 }
 
 // What the largest sites come to together, where each is a row of the table.
@@ -160,7 +154,6 @@ void WriteWithoutSeveral(const Report& report, const ReportDevice& device, Page*
 
 void WriteLateFrees(const Report& report, const SitePlaces& places, const ReportDevice& device, Page* page) {
   if (device.late_frees.empty()) return;
-  page->Blank();
   page->Line("possible savings:", kSectionIndent);
   for (const ReportLateFree& late : device.late_frees) {
     std::string text = absl::StrCat("late free, saves ", BytesText(late.peak_saved),
@@ -176,15 +169,68 @@ void WriteLateFrees(const Report& report, const SitePlaces& places, const Report
   }
 }
 
-// What empty_cache() and the like returned.
-void WriteReleases(const Report& report, size_t top, Page* page) {
+}  // namespace
+
+void WriteRows(const WordRows& rows, Page* page) {
+  for (const auto& [label, words] : rows) {
+    page->Words(words, kLabelColumns, Paint::kPlain, std::string(kSectionIndent, ' ') + label);
+  }
+}
+
+void WriteAdvice(const TextView& view, const ReportDevice& device) {
+  constexpr double kMuch = 0.2;
+  WordRows rows;
+  for (const ReportAdvice& advice : device.fragmentation.advice) {
+    const bool much = static_cast<double>(advice.saved_bytes) >= kMuch * static_cast<double>(advice.reserved_before);
+    if (view.options.Whole("advice") || (much && advice.saved_bytes > 0)) {
+      rows.emplace_back("advice", AdviceText(advice));
+    }
+  }
+  WriteRows(rows, view.page);
+}
+
+void WriteCurve(const TextView& view, const ReportDevice& device) {
+  const ReportTimeline* timeline = TimelineOf(view.report, device.index);
+  if (timeline == nullptr) return;
+  WriteChart(UpToLastStep(*timeline, device, HasRunOut(view.report, device.index)), view.page);
+}
+
+void WritePeakLines(const TextView& view, const ReportDevice& device) {
+  WritePeakTable(view.report, device.index, view.options.top, view.options.Whole("lines"), view.page);
+}
+
+// Beside a framework's blocks: where the driver gave much to somebody else, which is no part of the live bytes.
+void WriteDriver(const TextView& view, const ReportDevice& device) {
+  if (device.other_owners.empty()) return;
+  const TextStyle& style = view.page->style();
+  bool any = false;
+  for (const ReportSite& site : view.report.sites) {
+    if (!IsNotableInDriver(site, device)) continue;
+    if (!std::exchange(any, true)) view.page->Line("in addition, from the driver:", kSectionIndent);
+    const int left = style.columns - kSectionIndent - kPeakBytes - kPeakWithout - 2 - kPeakNote;
+    const std::string owner = absl::StrCat("  (of ", Printable(site.owner), ")");
+    view.page->Line(PeakRow(style, BytesText(site.bytes_at_peak), "", IsLeak(site),
+                            PlaceWithRemark(style, view.places.Of(site), {owner}, left)),
+                    kSectionIndent);
+  }
+}
+
+void WriteSavings(const TextView& view, const ReportDevice& device) {
+  WriteWithoutSeveral(view.report, device, view.page);
+  WriteLateFrees(view.report, view.places, device, view.page);
+}
+
+void WriteReleases(const TextView& view) {
+  const Report& report = view.report;
+  Page* const page = view.page;
   if (report.releases.empty()) return;
   page->Section("Returned to the driver");
-  for (size_t i = 0; i < report.releases.size() && i < top; ++i) {
+  for (size_t i = 0; i < report.releases.size() && i < view.options.top; ++i) {
     const ReportRelease& release = report.releases[i];
-    std::string text = absl::StrCat(release.calls == 1 ? "1 call" : FormatCount(release.calls) + " calls", ", ",
-                                    BytesText(release.bytes), " in ", FormatCount(release.segments),
-                                    release.segments == 1 ? " segment" : " segments");
+    const std::string times = release.calls == 1 ? "once" : FormatCount(release.calls) + " times";
+    std::string text =
+        absl::StrCat(AskedByJob(release) ? "empty_cache() called " : "PyTorch flushed its cache ", times, ": ",
+                     BytesText(release.bytes), " in ", Plural(release.segments, "segment", "segments"));
     if (release.least != release.most) {
       absl::StrAppend(&text, " (", BytesText(release.least), " to ", BytesText(release.most), " each)");
     }
@@ -199,53 +245,24 @@ void WriteReleases(const Report& report, size_t top, Page* page) {
   }
 }
 
-}  // namespace
-
-void WriteDevices(const Report& report, size_t top, Page* page) {
-  SitePlaces places(report);
-  for (const ReportDevice& device : report.devices) {
-    page->Section(DeviceTitle(device));
-    for (const WordRows& rows :
-         {MemoryRows(report, device), FragmentationRows(device), AdviceRows(device), UntracedRows(device)}) {
-      WriteRows(rows, page);
-    }
-    WriteChart(report, device.index, page);
-    WritePeakLines(report, device.index, top, page);
-    WriteBesideFramework(report, places, device, page);
-    WriteWithoutSeveral(report, device, page);
-    WriteLateFrees(report, places, device, page);
+void WriteCards(const TextView& view) {
+  for (const ReportCard& card : view.report.cards) {
+    view.page->Section(CardTitle(card));
+    WriteRows(CardRows(card, view.options.top), view.page);
   }
-  WriteReleases(report, top, page);
-  for (const ReportCard& card : report.cards) {
-    page->Section(CardTitle(card));
-    WriteRows(CardRows(card, top), page);
-  }
-  if (report.host) {
-    page->Section(HostTitle(report));
-    WriteRows(HostRows(*report.host), page);
-  }
-  if (PeakLinesOf(report, std::nullopt) == nullptr) return;
-  page->Section("Pinned host memory");
-  WriteChart(report, std::nullopt, page);
-  WritePeakLines(report, std::nullopt, top, page);
 }
 
-void WriteDevicesInShort(const Report& report, size_t most, Page* page) {
-  for (size_t i = 0; i < report.devices.size() && i < most; ++i) {
-    const ReportDevice& device = report.devices[i];
-    std::string line = absl::StrCat(DeviceTitle(device), ": peak ", BytesText(device.peak.live), " live");
-    if (device.peak.reserved != device.peak.live)
-      absl::StrAppend(&line, " of ", BytesText(device.peak.reserved), " reserved");
-    if (device.peak.step) absl::StrAppend(&line, " at step ", *device.peak.step);
-    page->Words(absl::StrCat(line, ", ", BytesText(device.last_step.value_or(device.end).live),
-                             device.last_step ? " after the last step" : " at the end"),
-                0);
-  }
-  if (report.devices.size() > most) page->Line(absl::StrCat("and ", report.devices.size() - most, " more devices"));
-  if (!report.host || !report.host->resident.grows()) return;
-  page->Words(absl::StrCat(absl::StrReplaceAll(HostTitle(report), {{"Host memory", "host"}}), ": ",
-                           HostGrowth(report.host->resident)),
-              0);
+void WriteHost(const TextView& view) {
+  if (!view.report.host) return;
+  view.page->Section(HostTitle(view.report));
+  WriteRows(HostRows(view.report), view.page);
+}
+
+void WritePinned(const TextView& view) {
+  if (PeakLinesOf(view.report, std::nullopt) == nullptr) return;
+  view.page->Section("Pinned host memory");
+  if (const ReportTimeline* timeline = TimelineOf(view.report, std::nullopt)) WriteChart(*timeline, view.page);
+  WritePeakTable(view.report, std::nullopt, view.options.top, /*whole=*/true, view.page);
 }
 
 }  // namespace vramtrack

@@ -25,7 +25,8 @@ namespace {
 constexpr int kNarrowestLocation = 20;
 constexpr int kExplanationLines = 4;
 constexpr int kFindingLines = 2;
-constexpr size_t kParts = 6;
+constexpr size_t kParts = 6, kPartsInShort = 3;
+constexpr size_t kLeaksInShort = 3, kReasonsInShort = 3;
 
 struct Place {
   std::string location, function;
@@ -118,70 +119,147 @@ void WriteParts(const Report& report, const ReportSite& leader, size_t most, Pag
   }
 }
 
-void WriteNoLeak(const Report& report, Page* page) {
-  page->Words(NoLeakWords(report), 9, Paint::kPlain, Painted(page->style(), Paint::kGood, "NO LEAK"));
-  for (const std::string& line : DeviceChanges(report)) page->Words(line, 9);
+void WriteNoLeak(const TextView& view) {
+  Page* const page = view.page;
+  const std::string title = Painted(page->style(), Paint::kGood, "NO LEAK");
+  if (!view.options.Whole("answer")) return page->Words(NoLeakInShort(view.report), 8, Paint::kPlain, title);
+  page->Words(NoLeakWords(view.report), 9, Paint::kPlain, title);
+  for (const std::string& line : DeviceChanges(view.report)) page->Words(line, 9);
 }
 
-void WriteNotEnough(const Report& report, Page* page) {
-  bool first = true;
-  for (const std::string& line : NotEnoughWords(report)) {
-    page->Words(line, 21, Paint::kPlain,
-                std::exchange(first, false) ? Painted(page->style(), Paint::kWarning, "NOT ENOUGH EVIDENCE") : "");
+// What grows, who keeps it, and why it is not called a leak.
+void WriteGrowingLine(const TextView& view, const ReportGrowthLine& line) {
+  Page* const page = view.page;
+  const std::string place =
+      absl::StrCat(Printable(line.line), line.function.empty() ? "" : " in ", Printable(line.function));
+  page->Words(absl::StrCat(place, ", ", GrowthWords(view.report, line)), 7, Paint::kBold,
+              Painted(page->style(), Paint::kWarning, "GROWS"));
+  const ReportSite* site = line.sites.empty() ? nullptr : FindSite(view.report, line.sites[0]);
+  if (site != nullptr) {
+    WriteHolder(*site, kFindingIndent, page);
+    if (const std::string how = HowToFindHolder(view.report, *site); !how.empty()) page->Words(how, kFindingIndent);
+  }
+  page->Words(absl::StrCat("not called a leak: ", Printable(line.why)), kFindingIndent);
+}
+
+void WriteNotEnough(const TextView& view) {
+  const ReportGrowthLine* const grows = GrowingLine(view.report);
+  if (grows != nullptr) WriteGrowingLine(view, *grows);
+  const std::vector<std::string> reasons = NotEnoughWords(view.report);
+  size_t left = view.options.Whole("answer") ? SIZE_MAX : kReasonsInShort;
+  for (const std::string& reason : reasons) {
+    // The first sentence says of what grows most what has been said.
+    if (grows != nullptr && &reason == &reasons[0] && reason.find(Printable(grows->line)) == 0) continue;
+    if (left-- == 0) break;
+    const bool titled = grows == nullptr && &reason == &reasons[0];
+    view.page->Words(reason, grows == nullptr ? 21 : kFindingIndent, Paint::kPlain,
+                     titled ? Painted(view.page->style(), Paint::kWarning, "NOT ENOUGH EVIDENCE") : "");
   }
 }
 
-// One finding below the first: place, what it does, and, where there is room for it, why.
-void WriteFinding(const SitePlaces& places, const ReportSite& site, const std::string& what, bool reasons, Page* page) {
-  const TextStyle& style = page->style();
-  Place place = PlaceOf(places, site);
-  int left = style.columns - 2 - DisplayWidth(what) - 2;
+// Place and what it does, without a margin.
+std::string FindingLine(const TextView& view, const FurtherFinding& finding, int columns) {
+  Place place = PlaceOf(view.places, *finding.site);
+  int left = columns - DisplayWidth(finding.what) - 2;
   std::string location = CutBeginning(place.location, std::max(left, kNarrowestLocation));
   left -= DisplayWidth(location);
-  std::string line = Painted(style, Paint::kBold, location);
+  std::string line = Painted(view.page->style(), Paint::kBold, location);
   if (DisplayWidth(place.function_behind) <= left) line += place.function_behind;
-  absl::StrAppend(&line, "  ", what);
-  page->Line(line, 2);
+  return absl::StrCat(line, "  ", finding.what);
+}
+
+// One finding below the first, who keeps it, and why.
+void WriteFinding(const TextView& view, const FurtherFinding& finding) {
+  const ReportSite& site = *finding.site;
+  Page* const page = view.page;
+  page->Line(FindingLine(view, finding, page->style().columns - 2), 2);
   if (IsLeak(site)) WriteHolder(site, kFindingIndent, page);
-  if (reasons && !site.explanation.empty()) {
-    int room = kFindingLines * (style.columns - kFindingIndent);
+  if (!site.explanation.empty()) {
+    int room = kFindingLines * (page->style().columns - kFindingIndent);
     page->Words(CutEnd(Printable(site.explanation), room), kFindingIndent, Paint::kDim);
+  }
+}
+
+// All leaks but the one that is the answer.
+std::vector<FurtherFinding> FurtherLeaks(const Report& report) {
+  std::vector<FurtherFinding> findings;
+  const std::vector<LeakAtPlace> leaks = LeaksByPlace(report);
+  for (size_t i = AnswerOf(report) == Answer::kLeak ? 1 : 0; i < leaks.size(); ++i) {
+    const ReportSite* site = leaks[i].site;
+    const std::string ranks = InHowManyRanks(*site);
+    findings.push_back({site, absl::StrCat(WordsOf(site->verdict).does, LeakRate(*site), OnDevices(leaks[i]),
+                                           ranks.empty() ? "" : ", ", ranks)});
+  }
+  return findings;
+}
+
+// The same in a line each, where the section of findings is not shown.
+void WriteFurtherLeaks(const TextView& view) {
+  if (view.options.Whole("findings")) return;
+  const std::vector<FurtherFinding> leaks = FurtherLeaks(view.report);
+  const int columns = view.page->style().columns - kFindingIndent - 6;
+  for (size_t i = 0; i < leaks.size() && i < kLeaksInShort; ++i) {
+    view.page->Line("also  " + FindingLine(view, leaks[i], columns), kFindingIndent);
+  }
+  if (leaks.size() > kLeaksInShort) {
+    view.page->Line(
+        absl::StrCat("and ", Plural(leaks.size() - kLeaksInShort, "more leak", "more leaks"), " (--show findings)"),
+        kFindingIndent);
   }
 }
 
 }  // namespace
 
-void WriteAnswer(const Report& report, size_t frames, Page* page) {
-  switch (AnswerOf(report)) {
-    case Answer::kNoLeak:
-      return WriteNoLeak(report, page);
-    case Answer::kNotEnough:
-      return WriteNotEnough(report, page);
-    case Answer::kLeak:
-      break;
+void WriteHeadline(const TextView& view) {
+  const Report& report = view.report;
+  Page* const page = view.page;
+  const auto left_out = [&] {
+    if (!report.left_out.empty()) page->Words(Printable(report.left_out), 0, Paint::kWarning);
+  };
+  const Answer answer = AnswerOf(report);
+  if (answer == Answer::kNoLeak) WriteNoLeak(view);
+  if (answer == Answer::kNotEnough) {
+    WriteNotEnough(view);
+    WriteFurtherLeaks(view);
   }
   const std::vector<LeakAtPlace> leaks = LeaksByPlace(report);
-  if (leaks.empty()) return;
+  if (answer != Answer::kLeak || leaks.empty()) return left_out();
+  const bool whole = view.options.Whole("answer");
   const ReportSite* worst = leaks[0].site;
   WriteLeak(report, leaks[0], page);
   if (const std::string across = AcrossRanks(*worst); !across.empty())
     page->Words(across, kFindingIndent, Paint::kBold);
-  std::string out_of_memory = TimeToOutOfMemory(report, *worst);
-  if (!out_of_memory.empty()) page->Words(out_of_memory, kFindingIndent, Paint::kBold);
-  if (!worst->explanation.empty()) {
-    int room = kExplanationLines * (page->style().columns - kFindingIndent);
-    page->Words(CutEnd(Printable(worst->explanation), room), kFindingIndent);
+  const std::string full = TimeToOutOfMemory(report, *worst);
+  if (whole) {
+    if (!full.empty()) page->Words(full, kFindingIndent, Paint::kBold);
+    if (!worst->explanation.empty()) {
+      int room = kExplanationLines * (page->style().columns - kFindingIndent);
+      page->Words(CutEnd(Printable(worst->explanation), room), kFindingIndent);
+    }
+    for (const std::string& line : UseSentences(*worst)) page->Words(line, kFindingIndent);
+  } else {
+    std::string evidence = Printable(EvidenceInShort(*worst));
+    if (!evidence.empty() && evidence.back() == '.') evidence.pop_back();
+    const char* const between = evidence.empty() || full.empty() ? "" : "; ";
+    page->Words(absl::StrCat(evidence, between, full), kFindingIndent);
   }
-  for (const std::string& line : UseSentences(*worst)) page->Words(line, kFindingIndent);
-  WriteParts(report, *worst, kParts, page);
+  WriteParts(report, *worst, whole ? kParts : kPartsInShort, page);
   if (const std::string how = HowToFindHolder(report, *worst); !how.empty())
     page->Words(how, kFindingIndent, Paint::kDim);
-  if (worst->frames.empty() || frames == 0) return;
-  page->Blank();
-  // What one of several sites called beyond the line that leads to all of them is told by the list of them.
-  const size_t begin = worst->parts > 0 ? worst->blame_frame : 0;
-  const std::vector<ReportFrame> shown(worst->frames.begin() + static_cast<std::ptrdiff_t>(begin), worst->frames.end());
-  WriteStack(shown, worst->blame_frame - begin, frames, page);
+  WriteFurtherLeaks(view);
+  if (!worst->frames.empty()) {
+    page->Blank();
+    // What one of several sites called beyond the line that leads to all of them is told by the list of them.
+    const size_t begin = worst->parts > 0 ? worst->blame_frame : 0;
+    const std::vector<ReportFrame> shown(worst->frames.begin() + static_cast<std::ptrdiff_t>(begin),
+                                         worst->frames.end());
+    WriteStack(shown, worst->blame_frame - begin,
+               view.options.every_frame ? SIZE_MAX
+               : whole                  ? kStackFrames
+                                        : kShortFrames,
+               page);
+  }
+  left_out();
 }
 
 void WriteStack(const std::vector<ReportFrame>& stack, size_t marked, size_t frames, Page* page) {
@@ -190,41 +268,18 @@ void WriteStack(const std::vector<ReportFrame>& stack, size_t marked, size_t fra
   for (const std::string& line : StackLines(narrower, stack, marked, frames)) page->Line(line, kFindingIndent - 2);
 }
 
-void WriteFurtherFindings(const Report& report, size_t most, bool reasons, Page* page) {
-  std::vector<FurtherFinding> findings;
-  const std::vector<LeakAtPlace> leaks = LeaksByPlace(report);
-  // The first one is the answer, if it is that.
-  for (size_t i = AnswerOf(report) == Answer::kLeak ? 1 : 0; i < leaks.size(); ++i) {
-    const ReportSite* site = leaks[i].site;
-    const std::string ranks = InHowManyRanks(*site);
-    findings.push_back({site, absl::StrCat(WordsOf(site->verdict).does, LeakRate(*site), OnDevices(leaks[i]),
-                                           ranks.empty() ? "" : ", ", ranks)});
-  }
-  const std::vector<FurtherFinding> others = FurtherFindings(report);
+void WriteFurther(const TextView& view) {
+  std::vector<FurtherFinding> findings = FurtherLeaks(view.report);
+  const std::vector<FurtherFinding> others = FurtherFindings(view.report);
   findings.insert(findings.end(), others.begin(), others.end());
   if (findings.empty()) return;
-  page->Section(report.ranking.empty() ? "Worth a look" : "Further findings");
-  SitePlaces places(report);
-  for (size_t i = 0; i < findings.size() && i < most; ++i) {
-    WriteFinding(places, *findings[i].site, findings[i].what, reasons, page);
+  view.page->Section(view.report.ranking.empty() ? "Worth a look" : "Further findings");
+  for (size_t i = 0; i < findings.size() && i < view.options.top; ++i) WriteFinding(view, findings[i]);
+  if (findings.size() > view.options.top) {
+    view.page->Line(
+        absl::StrCat("and ", FormatCount(findings.size() - view.options.top), " more (--top ", findings.size(), ")"),
+        2);
   }
-  if (findings.size() > most) {
-    page->Line(absl::StrCat("and ", FormatCount(findings.size() - most), " more (--top ", findings.size(), ")"), 2);
-  }
-}
-
-void WriteVerdictCounts(const Report& report, bool apart, Page* page) {
-  uint64_t steady = SitesWith(report, Verdict::kSteady), once = SitesWith(report, Verdict::kOneTime);
-  // Without steps nothing was judged: that something was allocated a few times says little.
-  if (steady + once == 0 || report.steps.count == 0) return;
-  if (apart) page->Blank();
-  const char* other = report.ranking.empty() ? "" : "other ";
-  std::vector<std::string> parts;
-  if (steady > 0) parts.push_back(FormatCount(steady) + " steady");
-  if (once > 0) parts.push_back(FormatCount(once) + " one-time");
-  page->Words(absl::StrCat(FormatCount(steady + once), " ", other, "allocation ",
-                           steady + once == 1 ? "site is" : "sites are", " fine (", absl::StrJoin(parts, ", "), ")."),
-              0);
 }
 
 }  // namespace vramtrack

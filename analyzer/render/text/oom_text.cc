@@ -27,65 +27,73 @@ void WritePlace(const std::string& figures, const OomLine& line, Page* page) {
   page->Line(absl::StrCat(begin, CutEnd(line.place, left), Painted(style, Paint::kDim, sites)), kFindingIndent);
 }
 
-// How many steps a job of one process completed after the failure; the one that failed may end as well.
-uint64_t StepsAfter(const Report& report, const ReportOom& oom) {
-  if (report.processes.size() != 1 || report.steps.unit != StepUnit::kStep || !oom.step) return 0;
-  const uint64_t failed = static_cast<uint64_t>(std::max<int64_t>(0, *oom.step));
-  return report.steps.count > failed + 1 ? report.steps.count - failed - 1 : 0;
-}
-
 void WriteMore(size_t all, size_t shown, Page* page) {
   if (all > shown) page->Line(absl::StrCat("and ", FormatCount(all - shown), " more"), kFindingIndent);
 }
 
-}  // namespace
-
-void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* page) {
-  if (report.oom.empty()) return;
-  const TextStyle& style = page->style();
-  const ReportOom& oom = report.oom.back();
-  const OomWords words = WordsOf(report, oom, OomLines(report));
-  const auto write = [page](const std::string& text, Paint paint = Paint::kPlain) {
-    if (!text.empty()) page->Words(text, kFindingIndent, paint);
-  };
-  page->Words(words.request, 15, Paint::kBold, Painted(style, Paint::kAlarm, "OUT OF MEMORY"));
-  std::string why = words.cause;
+// How many failed, who asked, and whether that was the end.
+std::string Circumstances(const Report& report, const ReportOom& oom) {
+  std::string text;
   if (report.oom.size() > 1) {
     // A process keeps no more of its failures than the first and the last ones.
-    absl::StrAppend(&why, report.oom.size() < kMostOfOneProcess ? " " : " At least ", FormatCount(report.oom.size()),
-                    " allocations failed; this is the last.");
+    absl::StrAppend(&text, " ", report.oom.size() < kMostOfOneProcess ? "" : "At least ",
+                    FormatCount(report.oom.size()), " allocations failed; this is the last.");
   }
-  if (report.processes.size() > 1) {
-    absl::StrAppend(&why, " Requested by ", ProcessName(oom.rank, oom.pid), ".");
+  if (report.processes.size() > 1) absl::StrAppend(&text, " Requested by ", ProcessName(oom.rank, oom.pid), ".");
+  if (oom.went_on) absl::StrAppend(&text, " The job went on.");
+  return text;
+}
+
+void WriteHeld(const TextView& view, const ReportOom& oom, const OomWords& words, size_t top) {
+  const std::string categories = CategoriesText(oom.categories);
+  if (!categories.empty() || !oom.holders.empty()) {
+    view.page->Words(absl::StrCat("held at that moment:", categories.empty() ? "" : " ", categories), kFindingIndent);
   }
-  if (const uint64_t after = StepsAfter(report, oom); after > 1) {
-    absl::StrAppend(&why, " The job went on: ", FormatCount(after), " steps followed.");
+  for (size_t i = 0; i < words.holders.size() && i < top; ++i) {
+    WritePlace(PadLeft(BytesText(words.holders[i].now), 9), words.holders[i], view.page);
   }
-  write(why);
-  write(words.pool);
-  write(words.answer, Paint::kBold);
-  write(words.framework);
-  // No frame is to blame: the last caller is only the victim.
-  if (!oom.stack.empty()) WriteStack(oom.stack, oom.stack.size(), frames, page);
-  if (const std::string categories = CategoriesText(oom.categories); !categories.empty()) {
-    write("held at that moment: " + categories);
-  } else if (!oom.holders.empty()) {
-    write("held at that moment:");
-  }
-  for (size_t i = 0; i < words.holders.size() && i < top; ++i)
-    WritePlace(PadLeft(BytesText(words.holders[i].now), 9), words.holders[i], page);
-  WriteMore(words.holders.size(), top, page);
-  WriteHeldBy(oom, kFindingIndent, top, page);
+  WriteMore(words.holders.size(), top, view.page);
+}
+
+}  // namespace
+
+void WriteOutOfMemory(const TextView& view) {
+  constexpr size_t kShort = 3;
+  const Report& report = view.report;
+  if (report.oom.empty()) return;
+  Page* const page = view.page;
+  const ReportOom& oom = report.oom.back();
+  const OomWords words = WordsOf(report, oom, OomLines(report));
+  // Nobody is to blame: all that is known may help.
+  const bool whole = view.options.Whole("oom") || !words.headline.names_line;
+  const size_t top = view.options.Whole("oom") ? view.options.top : kShort;
+  const auto write = [page](const std::string& text) {
+    if (!text.empty()) page->Words(text, kFindingIndent);
+  };
+  page->Words(words.headline.text, 15, Paint::kBold, Painted(page->style(), Paint::kAlarm, "OUT OF MEMORY"));
+  write(absl::StrCat(words.request, ".", Circumstances(report, oom)));
   write(words.setting);
-  write(words.change);
-  if (!oom.compared_step) return;
-  for (size_t i = 0; i < words.grown.size() && i < top; ++i) {
-    const OomLine& line = words.grown[i];
-    WritePlace(PadLeft(absl::StrCat("+", BytesText(line.now - line.then)), 10) +
-                   PadLeft(absl::StrCat("  ", BytesText(line.then), " to ", BytesText(line.now)), 24),
-               line, page);
+  if (whole) {
+    write(words.framework);
+    // No frame is to blame: the last caller is only the victim.
+    if (!oom.stack.empty()) {
+      WriteStack(oom.stack, oom.stack.size(), view.options.every_frame ? SIZE_MAX : kShortFrames, page);
+    }
+    WriteHeld(view, oom, words, top);
   }
-  WriteMore(words.grown.size(), top, page);
+  WriteHeldBy(oom, kFindingIndent, top, page);
+  // What a leak holds more than a step before is its rate.
+  const bool grown = view.options.Whole("oom") || !oom.answer || !oom.answer->leak;
+  if (oom.compared_step && grown) {
+    write(words.change);
+    for (size_t i = 0; i < words.grown.size() && i < top; ++i) {
+      const OomLine& line = words.grown[i];
+      WritePlace(PadLeft(absl::StrCat("+", BytesText(line.now - line.then)), 10) +
+                     PadLeft(absl::StrCat("  ", BytesText(line.then), " to ", BytesText(line.now)), 24),
+                 line, page);
+    }
+    WriteMore(words.grown.size(), top, page);
+  }
 }
 
 }  // namespace vramtrack

@@ -13,8 +13,8 @@ namespace vramtrack {
 
 // Columns before the lines of a section, and before what is said of a finding below its first line.
 constexpr int kSectionIndent = 2, kFindingIndent = 6;
-// Of a stack, as long as nobody asks for more.
-constexpr size_t kStackFrames = 12;
+// Frames of a stack in a whole section, and in one that nobody asked for.
+constexpr size_t kStackFrames = 12, kShortFrames = 3;
 
 // Builds a text line by line. Thread-compatible.
 class Page {

@@ -20,7 +20,7 @@
 namespace vramtrack {
 namespace {
 
-constexpr size_t kAlike = 3;
+constexpr size_t kAlike = 3, kRows = 16;
 constexpr int kLeaksColumns = 9, kBeforeCurve = kSectionIndent + 63 + kLeaksColumns;
 constexpr int kFewestCurveColumns = 12, kMostCurveColumns = 24;
 
@@ -69,11 +69,15 @@ std::string Others(const std::vector<const ReportRank*>& ranks) {
 
 }  // namespace
 
-void WriteRanks(const Report& report, size_t most, Page* page) {
-  if (report.ranks.empty()) return;
-  const TextStyle& style = page->style();
-  const SitePlaces places(report);
+void WriteRanks(const TextView& view) {
+  const Report& report = view.report;
+  const SitePlaces& places = view.places;
+  Page* const page = view.page;
   const std::vector<DifferingRanks> groups = RankGroups(report, places);
+  const bool whole = view.options.Whole("ranks");
+  if (report.ranks.empty() || (groups.empty() && !whole)) return;
+  const size_t most = whole ? std::max(view.options.top, kRows) : view.options.top;
+  const TextStyle& style = page->style();
   page->Section(report.ranks[0].rank ? "Ranks" : "Processes");
   std::optional<RankCurveText> drawn;
   const int room = std::min(style.columns - kBeforeCurve, kMostCurveColumns);
@@ -100,17 +104,8 @@ void WriteRanks(const Report& report, size_t most, Page* page) {
   }
   if (left_out > 0) page->Line(absl::StrCat("and ", FormatCount(left_out), " more that differ"), kSectionIndent + 2);
   if (!others.empty()) page->Words(Others(others), kSectionIndent + 2);
-  if (groups.empty()) page->Line("none differs from the others", kSectionIndent);
   for (size_t i = 0; i < groups.size() && i < most; ++i) {
     page->Words(RankSentence(report, places, groups[i]), kSectionIndent, Paint::kBold);
-  }
-}
-
-void WriteRanksInShort(const Report& report, size_t most, Page* page) {
-  const SitePlaces places(report);
-  for (const DifferingRanks& group : RankGroups(report, places)) {
-    if (most-- == 0) return;
-    page->Words(CutEnd(RankSentence(report, places, group), 2 * page->style().columns), 0);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sections of the text report.
+// The sections of the text report. Each writes nothing where it has nothing to say. text.cc has the table of them.
 #ifndef ANALYZER_RENDER_TEXT_SECTIONS_H_
 #define ANALYZER_RENDER_TEXT_SECTIONS_H_
 
@@ -9,25 +9,58 @@
 #include <vector>
 
 #include "analyzer/model/report.h"
+#include "analyzer/model/site_places.h"
 #include "analyzer/render/text/page.h"
+#include "analyzer/render/text/text.h"
+#include "analyzer/render/words/device_words.h"
 
 namespace vramtrack {
 
-// Writes the answer: the worst leak with its line, its rate and at most `frames` frames of its stack; or that nothing
-// leaks and why; or what evidence is missing.
-void WriteAnswer(const Report& report, size_t frames, Page* page);
+// What sections are written from, and where to.
+struct TextView {
+  const Report& report;
+  const SitePlaces& places;
+  const TextOptions& options;
+  Page* page;
+};
 
-// Writes further findings and lookalikes: at most `most`, one line each and, with `reasons`, their explanation.
-void WriteFurtherFindings(const Report& report, size_t most, bool reasons, Page* page);
+// Writes the last allocation that failed: who is to blame, the sizes, and what was different before; whole, also its
+// stack and what held the memory.
+void WriteOutOfMemory(const TextView& view);
 
-// Writes how many sites are in order, in one line, after a blank line if `apart`. Writes nothing if there are none.
-void WriteVerdictCounts(const Report& report, bool apart, Page* page);
+// Writes the worst leak with its line, its rate and its stack; or that nothing leaks; or what grows, and what evidence
+// is missing. Whole, also the evidence in detail.
+void WriteHeadline(const TextView& view);
 
-// Writes the last allocation that failed: its size and site, why it failed, and the `top` sites that held the memory.
-// Writes nothing if none failed.
-void WriteOutOfMemory(const Report& report, size_t frames, size_t top, Page* page);
+// Writes further leaks and lines that only look like one, with reasons.
+void WriteFurther(const TextView& view);
 
-// Writes the frames of a stack, as StackLines has them, below a finding.
+// Writes the ranks of a job as a table if some differ, or whole in any case, and a sentence for each group of ranks
+// that differ from the others in the same way. If some differ and the page is wide enough, rows have a curve of the
+// rank's memory. Of many ranks, only those that differ have a row, and a line summarizes the others.
+void WriteRanks(const TextView& view);
+
+// Write parts of the section of a device.
+void WriteAdvice(const TextView& view, const ReportDevice& device);     // only what saves much, unless whole
+void WriteCurve(const TextView& view, const ReportDevice& device);      // live bytes, up to the end of the last step
+void WritePeakLines(const TextView& view, const ReportDevice& device);  // the lines that hold the memory at the peak
+void WriteDriver(const TextView& view, const ReportDevice& device);     // notable memory of others, from the driver
+void WriteSavings(const TextView& view, const ReportDevice& device);    // objects freed late, the peak without several
+
+void WriteReleases(const TextView& view);  // segments that a framework's allocator returned to the driver
+void WriteCards(const TextView& view);     // cards that several processes share
+void WriteHost(const TextView& view);
+void WritePinned(const TextView& view);
+void WriteSleeps(const TextView& view);  // what lived through sleeps
+
+// Writes how complete the trace is, where the steps come from, and the warnings; whole, of each process (incomplete
+// ones first).
+void WriteTrace(const TextView& view);
+
+// Writes rows of a label and words.
+void WriteRows(const WordRows& rows, Page* page);
+
+// Writes at most about `frames` frames of a stack, as StackLines has them, below a finding.
 void WriteStack(const std::vector<ReportFrame>& stack, size_t marked, size_t frames, Page* page);
 
 // Writes what holds the blocks of a site by Python names, and what to change if that is certain. Writes nothing if no
@@ -37,32 +70,6 @@ void WriteHolder(const ReportSite& site, int indent, Page* page);
 std::string HowToFindHolder(const Report& report, const ReportSite& site);
 // Writes who held the memory at a failed allocation, in at most `top` lines. Writes nothing if no walk shows it.
 void WriteHeldBy(const ReportOom& oom, int indent, size_t top, Page* page);
-
-// Writes a section for each device: peak, end, growth, fragmentation, a chart, the `top` sites at the peak; then the
-// host's memory, and a section for pinned memory if there is any.
-void WriteDevices(const Report& report, size_t top, Page* page);
-
-// Writes what lived through sleeps, in at most `top` lines each. Writes nothing for a job
-// with neither.
-void WriteSleeps(const Report& report, size_t top, Page* page);
-
-// Writes one line for each device, and one for the host's memory if it grows.
-void WriteDevicesInShort(const Report& report, size_t most, Page* page);
-
-// Writes the ranks of a job as a table, and a sentence for each group of ranks that differ from the others in the same
-// way. If some differ and the page is wide enough, rows have a curve of the rank's memory. With more than `most` ranks,
-// only `most` ranks that differ have a row, and a line summarizes the others.
-void WriteRanks(const Report& report, size_t most, Page* page);
-
-// Writes only the differences, in at most `most` sentences.
-void WriteRanksInShort(const Report& report, size_t most, Page* page);
-
-// Writes how complete the trace of each process is (at most `most` processes, incomplete ones first), where the steps
-// come from, and the warnings of the analysis.
-void WriteCompleteness(const Report& report, size_t most, Page* page);
-
-// Writes the same in one line; the warnings are only counted.
-void WriteCompletenessInShort(const Report& report, Page* page);
 
 }  // namespace vramtrack
 

@@ -45,11 +45,11 @@ void WriteSleep(const ReportSleep& sleep, const std::string& of, size_t top, Pag
 
 }  // namespace
 
-void WriteSleeps(const Report& report, size_t top, Page* page) {
-  for (const ReportProcess& process : report.processes) {
-    const std::string of =
-        report.processes.size() == 1 ? "" : absl::StrCat(", ", ProcessName(process.rank, process.pid));
-    for (const ReportSleep& sleep : process.sleeps) WriteSleep(sleep, of, top, page);
+void WriteSleeps(const TextView& view) {
+  const std::vector<ReportProcess>& processes = view.report.processes;
+  for (const ReportProcess& process : processes) {
+    const std::string of = processes.size() == 1 ? "" : absl::StrCat(", ", ProcessName(process.rank, process.pid));
+    for (const ReportSleep& sleep : process.sleeps) WriteSleep(sleep, of, view.options.top, view.page);
   }
 }
 

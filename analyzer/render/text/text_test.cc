@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -22,10 +23,22 @@ std::vector<std::string> Lines(const std::string& text) {
   return lines;
 }
 
+// All sections, whole.
 std::string Render(const Report& report, int columns = 100, size_t top = 10) {
   TextStyle style;
   style.columns = columns;
-  return RenderText(report, style, top);
+  return RenderText(report, style, {top, /*verbose=*/true, {}, false});
+}
+
+// What is shown unless more is asked for.
+std::string Short(const Report& report, int columns = 100) {
+  TextStyle style;
+  style.columns = columns;
+  return RenderText(report, style);
+}
+
+std::string Showing(const Report& report, const std::string& section) {
+  return RenderText(report, TextStyle(), {10, false, {section}, false});
 }
 
 bool Contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -62,15 +75,14 @@ TEST(TextReport, RanksStandSideBySideAndTheOneThatDiffersIsNamed) {
                "\n  rank 2 differs: it leaks 4.00 MiB per step at train.py:42 in step, where most others do not;"
                " it peaks at 700 MiB (the\n  others have 500 MiB)\n"))
       << text;
-  TextStyle style;
-  EXPECT_TRUE(Contains(RenderShortText(RanksSample(), style), "\nrank 2 differs: it leaks 4.00 MiB per step"));
+  EXPECT_TRUE(Contains(Short(RanksSample()), "\n  rank 2 differs: it leaks 4.00 MiB per step"));
   EXPECT_FALSE(Contains(Render(PyTorchSample()), "Ranks"));
 }
 
 TEST(TextReport, WhereRanksDifferHowTheirMemoryGoesIsDrawnIfThereIsRoom) {
   TextStyle style;
   style.unicode = true;
-  const std::string text = RenderText(RanksSample(), style, 10);
+  const std::string text = RenderText(RanksSample(), style, {10, /*verbose=*/true, {}, false});
   // On one scale, and of rank 3 as far as it came.
   EXPECT_TRUE(Contains(text, "  growth per step           live\n")) << text;
   EXPECT_TRUE(Contains(text, "    0 B  no leak  ▂▂▂▃▃▃▃▃▃▃▄▄▄▄▄▄▅▅▅▅▅▅▆▆\n")) << text;
@@ -79,7 +91,7 @@ TEST(TextReport, WhereRanksDifferHowTheirMemoryGoesIsDrawnIfThereIsRoom) {
   EXPECT_TRUE(Contains(Render(RanksSample(), 100), "    0 B  1 leak   _.........:::::::::#####\n"));
   Report report = RanksSample();
   report.ranks[2].differs.clear();
-  EXPECT_TRUE(Contains(RenderText(report, style, 10), "    0 B  1 leak\n"));
+  EXPECT_TRUE(Contains(RenderText(report, style, {10, /*verbose=*/true, {}, false}), "    0 B  1 leak\n"));
 }
 
 TEST(TextReport, OfALargeJobItSaysInHowManyRanksALeakIs) {
@@ -221,11 +233,9 @@ TEST(OomLines, TheAnswerIsALineThatHeldMuch) {
 TEST(TextReport, SaysThatAJobWentOnAfterAnAllocationFailed) {
   Report report = OutOfMemorySample();
   report.processes.resize(1);
-  report.oom[0].step = 419;
-  report.steps.count = 421;  // the step that failed has ended, and one more
   EXPECT_FALSE(Contains(Render(report, 120), "went on"));
-  report.steps.count = 620;
-  EXPECT_TRUE(Contains(Render(report, 120), "The job went on: 200 steps followed."));
+  report.oom[0].went_on = true;
+  EXPECT_TRUE(Contains(Short(report, 120), "The job went on."));
 }
 
 TEST(TextReport, AnOutOfMemoryIsComparedWithTheLastGoodStep) {
@@ -253,7 +263,7 @@ TEST(TextReport, AnOutOfMemoryIsComparedWithTheLastGoodStep) {
 TEST(TextReport, CertaintyAndTimeToOutOfMemoryFollowTheLeak) {
   std::vector<std::string> lines = Lines(Render(LeakSample()));
   EXPECT_EQ(lines[1], "      (52 steps, since step 3)");
-  EXPECT_EQ(lines[2], "      at this rate device 0 (Simulated GPU, 80.0 GiB) is full in 19,400 steps");
+  EXPECT_EQ(lines[2], "      at this rate device 0 is full in 19,400 steps");
 }
 
 TEST(TextReport, ALongPathKeepsItsEndAndTheLineKeepsTheRate) {
@@ -280,7 +290,7 @@ TEST(TextReport, TheBlamedFrameIsMarked) {
   EXPECT_TRUE(Contains(text, "(39 inner frames hidden)")) << text;
   EXPECT_TRUE(Contains(text, "(35 more callers)")) << text;
   TextStyle style;
-  text = RenderText(deep, style, 10, /*every_frame=*/true);
+  text = RenderText(deep, style, {10, /*verbose=*/true, {}, /*every_frame=*/true});
   EXPECT_FALSE(Contains(text, "inner frames hidden") || Contains(text, "more callers")) << text;
 }
 
@@ -300,10 +310,10 @@ TEST(TextReport, WhatCallsMainIsLeftOut) {
 
 TEST(TextReport, OutOfMemoryComesBeforeTheLeakThatLedThere) {
   std::vector<std::string> lines = Lines(Render(OutOfMemorySample()));
-  EXPECT_EQ(lines[0],
-            "OUT OF MEMORY  2.86 GiB requested, 812 MiB free (largest piece 800 MiB) on device 0 at step 419");
-  std::string text = Render(OutOfMemorySample());
-  EXPECT_TRUE(Contains(text, "Not enough memory was left."));
+  EXPECT_EQ(lines[0].find("OUT OF MEMORY  testdata/transformer/attention.cu:87"), 0u) << lines[0];
+  std::string text = Render(OutOfMemorySample(), 1000);
+  EXPECT_TRUE(Contains(text, "leaked 1.63 of 2.00 GiB by step 419")) << text;
+  EXPECT_TRUE(Contains(text, "2.86 GiB requested; device 0 had 800 MiB free, and 12.0 MiB in holes")) << text;
   EXPECT_TRUE(Contains(text, "1.63 GiB  leak  testdata/transformer/attention.cu:87")) << text;
   EXPECT_LT(text.find("OUT OF MEMORY"), text.find("LEAK  "));
   EXPECT_TRUE(Contains(text, "the process was killed"));
@@ -311,13 +321,100 @@ TEST(TextReport, OutOfMemoryComesBeforeTheLeakThatLedThere) {
 
   Report pieces = OutOfMemorySample();
   pieces.oom[0].cause = OomCause::kContiguity;
-  EXPECT_TRUE(Contains(Render(pieces), "fragmented"));
+  pieces.oom[0].answer.reset();
+  EXPECT_TRUE(Contains(Short(pieces), "in smaller pieces"));
 }
 
 TEST(TextReport, NoLeakIsSaidFirstWithItsEvidence) {
   std::vector<std::string> lines = Lines(Render(NoLeakSample()));
   EXPECT_EQ(lines[0], "NO LEAK  none of 2 allocation sites leaks (52 steps)");
-  EXPECT_EQ(lines[1], "         memory on device 0 (Simulated GPU, 80.0 GiB) changes by 0 B per step");
+  EXPECT_EQ(lines[1], "         memory on device 0 (Simulated GPU, 80.0 GiB) does not grow");
+  EXPECT_EQ(Lines(Short(NoLeakSample()))[0], "NO LEAK in 52 steps");
+}
+
+TEST(TextReport, WhatGrowsWithoutAVerdictIsNamedWithItsRateAndHolder) {
+  Report report = TooShortSample();
+  report.reasons = {{"cache", "server.py:10 in forward grows by 3.00 MiB per step"}};
+  ReportGrowthLine line;
+  line.line = "server.py:10";
+  line.function = "forward";
+  line.per_step = 3 << 20;
+  line.ci_low = 2 << 20;
+  line.ci_high = 4 << 20;
+  line.verdict = Verdict::kInsufficientEvidence;
+  line.why = "some entries are freed";
+  line.not_slowing = true;
+  ReportSite& site = report.sites[0];
+  line.sites = {site.id};
+  site.holder.emplace();
+  site.holder->explanation = "srv.cache.entries (a dict, 795 entries)";
+  report.devices[0].growth.emplace();
+  report.devices[0].growth->ledger.emplace();
+  report.devices[0].growth->ledger->lines = {line};
+  const std::vector<std::string> lines = Lines(Short(report));
+  EXPECT_EQ(lines[0], "GROWS  server.py:10 in forward, 3.00 MiB per step (2.00 to 4.00 MiB), not slowing");
+  EXPECT_EQ(lines[1], "      kept by  srv.cache.entries (a dict, 795 entries)");
+  EXPECT_EQ(lines[2], "      not called a leak: some entries are freed");
+  EXPECT_FALSE(Contains(Short(report), "grows by")) << "nothing is said twice";
+  report.reasons.push_back({"few_steps", "4 steps are too few"});
+  EXPECT_TRUE(Contains(Short(report), "NOT ENOUGH EVIDENCE"));
+}
+
+TEST(TextReport, ALargerBatchIsNamedWithItsLine) {
+  Report report = NoLeakSample();
+  const uint64_t mib = 1 << 20;
+  ReportOom oom;
+  oom.step = 40;
+  oom.compared_step = 39;
+  oom.same_point = true;
+  oom.requested = 4096 * mib;
+  oom.then = 70 * mib;
+  oom.now = 2100 * mib;
+  oom.changes = {{report.sites[0].id, 64 * mib, 2048 * mib}};
+  report.oom = {oom};
+  const std::string text = Short(report, 1000);
+  EXPECT_TRUE(Contains(text, "OUT OF MEMORY  step 40 allocates 32 times step 39 at ")) << text;
+  EXPECT_TRUE(Contains(text, ": a larger batch, not a leak")) << text;
+  report.oom[0].size_change = SizeChange::kSame;
+  EXPECT_FALSE(Contains(Short(report), "larger batch"));
+}
+
+TEST(TextReport, BothSizesOfATensorThatFoundNoRoomAreNamed) {
+  Report report = NoLeakSample();
+  ReportOom oom;
+  oom.level = Level::kFramework;
+  oom.requested = 8 << 20;
+  oom.segment_bytes = 20 << 20;
+  oom.pool = BlockSizeClass::kSmall;
+  oom.pool_hole = 1 << 20;
+  oom.largest_hole = 16 << 20;
+  oom.device_free = 12 << 20;
+  report.oom = {oom};
+  const std::string text = Short(report, 1000);
+  EXPECT_TRUE(Contains(text, "OUT OF MEMORY  the 16.0 MiB hole is in the large pool")) << text;
+  EXPECT_TRUE(Contains(text, "8.00 MiB for a tensor, 20.0 MiB asked of the driver; device 0 had 12.0 MiB free"))
+      << text;
+}
+
+TEST(TextReport, OnlyWhatTheJobCalledIsCalledEmptyCache) {
+  Report report = PyTorchSample();
+  ReportRelease release;
+  release.calls = release.segments = 1;
+  release.bytes = release.least = release.most = 1 << 20;
+  release.stack = {report.sites[0].frames.back()};
+  report.releases = {release};
+  EXPECT_TRUE(Contains(Showing(report, "returned"), "PyTorch flushed its cache once: 1.00 MiB in 1 segment"));
+  EXPECT_FALSE(Contains(Short(report), "flushed"));
+  report.releases[0].stack[0].function = "empty_cache";
+  EXPECT_TRUE(Contains(Showing(report, "returned"), "empty_cache() called once"));
+}
+
+TEST(TextReport, SectionsAreShownByName) {
+  const Report report = HolderSample();
+  EXPECT_FALSE(Contains(Short(report), "held  "));
+  EXPECT_TRUE(Contains(Showing(report, "held"), "held  "));
+  std::set<std::string> names;
+  for (const TextSection& section : TextSections()) EXPECT_TRUE(names.insert(section.name).second) << section.name;
 }
 
 TEST(TextReport, TooFewStepsAreNotSoldAsHealth) {
@@ -418,24 +515,23 @@ TEST(TextReport, AnOutOfMemoryNamesWhoHeldTheMemory) {
 
 TEST(TextReport, GrowthOfHostMemoryIsSaidIfItIsClear) {
   Report report = SharedCardSample();
-  TextStyle style;
   EXPECT_TRUE(Contains(Render(report), "Host memory of process 4712\n")) << Render(report);
-  for (const std::string& text : {Render(report, 200), RenderShortText(report, style)}) {
-    EXPECT_TRUE(Contains(text, "resident memory grows by 1.00 MiB per step")) << text;
-  }
+  EXPECT_TRUE(Contains(Render(report, 200), "resident memory grows by 1.00 MiB per step"));
+  EXPECT_FALSE(Contains(Render(report, 200), "memray")) << "a simulated device is in the host's memory";
+  report.devices[0].name = "H100";
+  EXPECT_TRUE(Contains(Render(report, 200), "memray"));
   report.host->resident.growth->refused = "it slows down";
   EXPECT_TRUE(Contains(Render(report, 200), "no clear growth: it slows down")) << Render(report, 200);
-  EXPECT_FALSE(Contains(RenderShortText(report, style), "resident"));
+  EXPECT_FALSE(Contains(Short(report), "resident"));
   EXPECT_EQ(Lines(Render(report))[0].find("NO LEAK"), 0u) << "it is not the memory of the GPU";
 }
 
 TEST(TextReport, ProcessesThatShareACardAreSideBySide) {
   const std::string text = Render(SharedCardSample(), 120);
   EXPECT_TRUE(Contains(text, "A card that 2 processes share: Simulated GPU\n")) << text;
-  EXPECT_TRUE(Contains(text, "71.0 MiB at most of 80.0 GiB")) << text;
+  EXPECT_TRUE(Contains(text, "71.0 MiB of 80.0 GiB")) << text;
   EXPECT_TRUE(Contains(text, "rank 0: 40.0 MiB; peak 61.0 MiB")) << text;
-  EXPECT_TRUE(Contains(text, "process 4712: 31.0 MiB; peak 51.0 MiB, 1.00 MiB at its end; began 12 s after it"))
-      << text;
+  EXPECT_TRUE(Contains(text, "process 4712: 31.0 MiB; peak 51.0 MiB, 1.00 MiB at its end; started 12 s later")) << text;
   EXPECT_TRUE(Contains(text, "600 MiB: CUDA contexts")) << text;
 }
 
@@ -447,7 +543,8 @@ TEST(TextReport, NoLineIsWiderThanTheTerminal) {
       for (bool unicode : {false, true}) {
         style.unicode = unicode;
         style.color = unicode;
-        for (const std::string& text : {RenderText(report, style, 10), RenderShortText(report, style)}) {
+        for (const std::string& text :
+             {RenderText(report, style, {10, /*verbose=*/true, {}, false}), RenderText(report, style)}) {
           for (const std::string& line : Lines(text)) EXPECT_LE(DisplayWidth(line), columns) << line;
         }
       }
@@ -465,7 +562,7 @@ TEST(TextReport, WithoutColourAndUnicodeItIsPlainAscii) {
 TEST(TextReport, NothingInATraceReachesTheTerminalAsControl) {
   TextStyle style;
   style.unicode = true;
-  std::string text = RenderText(HostileTextSample(), style, 10);
+  std::string text = RenderText(HostileTextSample(), style, {10, /*verbose=*/true, {}, false});
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_EQ(text.find('\x07'), std::string::npos);
   EXPECT_FALSE(Contains(text, "\xe2\x80\xae"));
@@ -480,18 +577,15 @@ TEST(TextReport, TopBoundsEveryList) {
   EXPECT_LT(Lines(text).size(), 130u);
 }
 
-TEST(ShortReport, LeadsWithTheAnswerInAtMostTwentyFiveLines) {
+TEST(ShortReport, LeadsWithTheAnswerInAboutTwentyFiveLines) {
   for (const Report& report : AllSamples()) {
-    for (int columns : {80, 100, 120}) {
-      TextStyle style;
-      style.columns = columns;
-      EXPECT_LE(Lines(RenderShortText(report, style)).size(), 25u) << RenderShortText(report, style);
-    }
+    // A table of ranks, and what is incomplete, are as long as they are.
+    const size_t more = 2 * report.ranks.size() + report.cards.size() * 6 + report.warnings.size() +
+                        report.devices.size() + 2 * report.oom.size();
+    EXPECT_LE(Lines(Short(report)).size(), 25u + more) << Short(report);
   }
-  TextStyle style;
-  EXPECT_TRUE(Contains(RenderShortText(TooShortSample(), style),
-                       "testdata/transformer/mlp.cu:63  Mlp::Forward  cannot be judged yet"));
-  EXPECT_EQ(Lines(RenderShortText(LeakSample(), style))[0], Lines(Render(LeakSample()))[0]);
+  EXPECT_EQ(Lines(Short(LeakSample()))[0], Lines(Render(LeakSample()))[0]);
+  EXPECT_LE(Lines(Short(NoLeakSample())).size(), 20u);
 }
 
 }  // namespace

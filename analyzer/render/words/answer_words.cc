@@ -200,7 +200,7 @@ std::string TimeToOutOfMemory(const Report& report, const ReportSite& site) {
   for (const ReportDevice& device : report.devices) {
     if (device.index != *site.device || !device.growth || !device.growth->steps_to_oom) continue;
     std::string full = FormatTimeToFull(*device.growth->steps_to_oom);
-    return full.empty() ? "" : absl::StrCat("at this rate ", DeviceName(device), " is ", full);
+    return full.empty() ? "" : absl::StrCat("at this rate device ", device.index, " is ", full);
   }
   return "";
 }
@@ -218,6 +218,56 @@ std::string NoLeakWords(const Report& report) {
       report.processes.size() > 1 ? absl::StrCat(" of ", FormatCount(report.processes.size()), " processes") : "";
   return absl::StrCat("none of ", Plural(AllSites(report), "allocation site", "allocation sites"), processes,
                       " leaks (", StepsCounted(report), WhatWouldShow(report.steps), ")");
+}
+
+std::string NoLeakInShort(const Report& report) {
+  const std::string processes =
+      report.processes.size() > 1 ? absl::StrCat(" of ", FormatCount(report.processes.size()), " processes") : "";
+  return absl::StrCat(report.steps.unit == StepUnit::kStep ? "in " : "", StepsCounted(report), processes);
+}
+
+std::string EvidenceInShort(const ReportSite& site) {
+  const bool steps = site.rate_unit == RateUnit::kStep;
+  if (!site.kept || site.kept->tested_steps == 0 || site.kept->steps_with_survivors == 0 ||
+      site.verdict == Verdict::kGrowingBuffer) {
+    return site.explanation.substr(0, site.explanation.find(';'));
+  }
+  const ReportKept& kept = *site.kept;
+  const std::string checked =
+      absl::StrCat(Plural(kept.tested_steps, steps ? "step" : "window", steps ? "steps" : "windows"), " checked kept ");
+  if (kept.steps_with_survivors < kept.tested_steps) {
+    return absl::StrCat(FormatCount(kept.steps_with_survivors), " of ", checked,
+                        Plural(kept.survivor_objects, "object", "objects"));
+  }
+  const double each = std::round(static_cast<double>(kept.survivor_objects) / static_cast<double>(kept.tested_steps));
+  return absl::StrCat("all ", checked, FormatAbout(each), each == 1 ? " object each" : " objects each");
+}
+
+const ReportGrowthLine* GrowingLine(const Report& report) {
+  // So short a run consists of set-up.
+  if (std::any_of(report.reasons.begin(), report.reasons.end(),
+                  [](const ReportReason& reason) { return reason.id == "few_steps"; })) {
+    return nullptr;
+  }
+  const ReportGrowthLine* most = nullptr;
+  for (const ReportDevice& device : report.devices) {
+    if (!device.growth || !device.growth->ledger) continue;
+    for (const ReportGrowthLine& line : device.growth->ledger->lines) {
+      if (line.verdict != Verdict::kInsufficientEvidence || line.ci_low <= 0) continue;
+      if (most == nullptr || line.per_step > most->per_step) most = &line;
+    }
+  }
+  return most;
+}
+
+std::string GrowthWords(const Report& report, const ReportGrowthLine& line) {
+  const ReportSite* site = line.sites.empty() ? nullptr : FindSite(report, line.sites[0]);
+  const std::string name = site == nullptr ? "" : NameOfOne(site->step_name);
+  const char* const unit = report.steps.unit == StepUnit::kStep ? "step" : "window";
+  const std::string range = FormatByteRange(line.ci_low, line.ci_high);
+  return absl::StrCat(
+      FormatByteCount(line.per_step), " per ", name.empty() ? unit : absl::StrCat("'", Printable(name), "'"),
+      line.ci_low < line.ci_high ? absl::StrCat(" (", range, ")") : "", line.not_slowing ? ", not slowing" : "");
 }
 
 std::string FullInSteps(const ReportGrowth& growth) {
@@ -246,7 +296,10 @@ std::vector<std::string> DeviceChanges(const Report& report) {
   std::vector<std::string> lines;
   for (const ReportDevice& device : report.devices) {
     if (!device.growth) continue;
-    lines.push_back(absl::StrCat("memory on ", DeviceName(device), " changes by ", RateWithInterval(*device.growth)));
+    const ReportGrowth& growth = *device.growth;
+    const bool grows = growth.ci_low > 0 || growth.ci_high < 0;
+    lines.push_back(absl::StrCat("memory on ", DeviceName(device),
+                                 grows ? " changes by " + RateWithInterval(growth) : " does not grow"));
   }
   return lines;
 }
@@ -329,7 +382,10 @@ std::string StepsText(const ReportSteps& steps) {
   if (steps.source != StepSource::kPeriodicity && LeaveMuchUncovered(steps)) {
     details.push_back(absl::StrCat("they cover ", FormatPercent(steps.coverage), " of the run"));
   }
-  if (steps.source != StepSource::kMarks) details.push_back(absl::StrCat("confidence ", FormatAbout(steps.confidence)));
+  constexpr double kSure = 0.9;
+  if (steps.source != StepSource::kMarks && steps.confidence < kSure) {
+    details.push_back(absl::StrCat("confidence ", FormatAbout(steps.confidence)));
+  }
   if (!details.empty()) absl::StrAppend(&text, " (", absl::StrJoin(details, ", "), ")");
   std::vector<std::string> rounds;
   for (const ReportStepRounds& round : steps.rounds) {

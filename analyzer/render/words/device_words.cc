@@ -28,7 +28,7 @@ std::string Moment(const ReportDevice& device, const ReportMoment& moment) {
   if (moment.reserved != moment.live) absl::StrAppend(&text, ", ", BytesText(moment.reserved), " reserved");
   if (moment.device_used != 0 && moment.device_used != moment.reserved) {
     absl::StrAppend(&text, ", ", BytesText(moment.device_used), " used on the device",
-                    device.asked_free_memory ? "" : " besides the CUDA context");
+                    device.asked_free_memory ? "" : ", excluding the CUDA context");
   }
   if (moment.step) absl::StrAppend(&text, ", at step ", *moment.step);
   return text;
@@ -48,7 +48,7 @@ std::string WhenFull(const ReportGrowth& growth, bool told) {
 
 // A row for what is live, and one for each of the other figures that adds to that. `ran_out`: it has come to the end of
 // the device already.
-std::vector<std::string> GrowthRows(const ReportDevice& device, bool ran_out) {
+std::vector<std::string> GrowthTexts(const ReportDevice& device, bool ran_out) {
   constexpr size_t kLines = 4;
   const ReportGrowth& live = *device.growth;
   std::vector<std::string> rows;
@@ -120,7 +120,8 @@ std::string Ledger(const ReportDevice& device) {
   if (share.overhead != 0) parts.push_back(BytesText(share.overhead) + " of the driver's granularity");
   if (share.unattributed != 0) parts.push_back(BytesText(share.unattributed) + " unattributed");
   return absl::StrCat(BytesText(device.peak.device_used), " used at the peak",
-                      device.asked_free_memory ? "" : " besides the CUDA context", " = ", absl::StrJoin(parts, " + "));
+                      device.asked_free_memory ? "" : ", excluding the CUDA context,", " = ",
+                      absl::StrJoin(parts, " + "));
 }
 
 std::string OnlyCuptiText(const ReportDevice& device) {
@@ -158,7 +159,7 @@ std::string HeldText(const ReportHeld& held, CategorySource source) {
   return absl::StrJoin(texts, ", ");
 }
 
-std::vector<std::string> HeldRows(const ReportHeld& held) {
+std::vector<std::string> HeldTexts(const ReportHeld& held) {
   constexpr size_t kMostParts = 4;
   std::vector<std::string> rows;
   const std::string when = held.step ? absl::StrCat("step ", *held.step) : FormatSeconds(held.seconds);
@@ -176,7 +177,6 @@ std::vector<std::string> HeldRows(const ReportHeld& held) {
 
 // How the peak of a step follows from its value.
 std::string ValueFitText(const ReportValueFit& fit) {
-  if (!fit.line) return "no line fits: " + fit.refused;
   const ReportValueFit::Line& line = *fit.line;
   const std::string interval = FormatByteInterval(line.ci_low, line.ci_high);
   std::string text = absl::StrCat(
@@ -199,7 +199,6 @@ std::string ValueFitText(const ReportValueFit& fit) {
 // How much memory to leave free.
 std::string SuggestedLimitText(const ReportDevice& device) {
   const ReportSuggestedLimit& limit = *device.suggested_limit;
-  if (!limit.refused.empty()) return absl::StrCat("not suggested (", limit.refused, ")");
   const std::pair<uint64_t, const char*> parts[] = {{limit.others, "the CUDA context and other libraries or processes"},
                                                     {limit.fragmentation, "fragmentation"},
                                                     {limit.growth, "as much growth again"}};
@@ -229,8 +228,8 @@ void AddAll(const char* label, const std::vector<std::string>& texts, WordRows* 
 }
 
 std::string CardProcess(const ReportCard::Process& process) {
-  const std::string began = process.began_s > 0 ? absl::StrCat("began ", FormatSeconds(process.began_s), " after it")
-                                                : "the first that began";
+  const std::string began =
+      process.began_s > 0 ? absl::StrCat("started ", FormatSeconds(process.began_s), " later") : "started first";
   return absl::StrCat(ProcessName(process.rank, process.pid), ": ", BytesText(process.at_most), "; peak ",
                       BytesText(process.peak), ", ", BytesText(process.last), " at its end; ", began);
 }
@@ -247,22 +246,52 @@ std::string DeviceTitle(const ReportDevice& device) {
   return title;
 }
 
-WordRows MemoryRows(const Report& report, const ReportDevice& device) {
+std::string PeakText(const ReportDevice& device) {
+  const ReportMoment& peak = device.peak;
+  std::string text = absl::StrCat("peak ", BytesText(peak.live), " live");
+  if (peak.reserved != peak.live) absl::StrAppend(&text, ", ", BytesText(peak.reserved), " reserved");
+  if (peak.step) absl::StrAppend(&text, ", at step ", *peak.step);
+  return text;
+}
+
+WordRows MemoryRows(const Report& /*report*/, const ReportDevice& device) {
   WordRows rows;
   if (device.integrated) rows.emplace_back("memory", SharedWithHost(device));
   rows.emplace_back("peak", Moment(device, device.peak));
   if (const std::string categories = PeakCategories(device); !categories.empty())
     rows.emplace_back("at the peak", categories);
   rows.emplace_back("end", Moment(device, device.last_step.value_or(device.end)));
-  if (device.peak.framework) rows.emplace_back("ledger", Ledger(device));
-  if (device.growth) AddAll("growth", GrowthRows(device, HasRunOut(report, device.index)), &rows);
-  if (device.held) AddAll("held", HeldRows(*device.held), &rows);
-  if (device.by_value) rows.emplace_back("by step value", Printable(ValueFitText(*device.by_value)));
-  if (device.suggested_limit) rows.emplace_back("max_memory", Printable(SuggestedLimitText(device)));
   return rows;
 }
 
-WordRows FragmentationRows(const ReportDevice& device) {
+WordRows LedgerRows(const Report& /*report*/, const ReportDevice& device) {
+  if (!device.peak.framework) return {};
+  return {{"ledger", Ledger(device)}};
+}
+
+WordRows GrowthRows(const Report& report, const ReportDevice& device) {
+  WordRows rows;
+  if (device.growth) AddAll("growth", GrowthTexts(device, HasRunOut(report, device.index)), &rows);
+  return rows;
+}
+
+WordRows HeldRows(const Report& /*report*/, const ReportDevice& device) {
+  WordRows rows;
+  if (device.held) AddAll("held", HeldTexts(*device.held), &rows);
+  return rows;
+}
+
+WordRows ValueRows(const Report& /*report*/, const ReportDevice& device) {
+  if (!device.by_value || !device.by_value->line) return {};
+  return {{"by step value", Printable(ValueFitText(*device.by_value))}};
+}
+
+WordRows LimitRows(const Report& /*report*/, const ReportDevice& device) {
+  if (!device.suggested_limit || !device.suggested_limit->refused.empty()) return {};
+  return {{"max_memory", Printable(SuggestedLimitText(device))}};
+}
+
+WordRows FragmentationRows(const Report& /*report*/, const ReportDevice& device) {
   WordRows rows;
   const ReportFragmentation& fragmentation = device.fragmentation;
   if (fragmentation.reserved != 0) rows.emplace_back("fragmentation", Fragmentation(fragmentation));
@@ -285,16 +314,17 @@ WordRows FragmentationRows(const ReportDevice& device) {
   return rows;
 }
 
-WordRows AdviceRows(const ReportDevice& device) {
+WordRows AdviceRows(const Report& /*report*/, const ReportDevice& device) {
   WordRows rows;
-  for (const ReportAdvice& advice : device.fragmentation.advice) {
-    rows.emplace_back("advice",
-                      Printable(absl::StrCat(advice.setting, advice.setting.empty() ? "" : " ", advice.text)));
-  }
+  for (const ReportAdvice& advice : device.fragmentation.advice) rows.emplace_back("advice", AdviceText(advice));
   return rows;
 }
 
-WordRows UntracedRows(const ReportDevice& device) {
+std::string AdviceText(const ReportAdvice& advice) {
+  return Printable(absl::StrCat(advice.setting, advice.setting.empty() ? "" : " ", advice.text));
+}
+
+WordRows UntracedRows(const Report& /*report*/, const ReportDevice& device) {
   WordRows rows;
   if (device.unattributed_bytes != 0) {
     rows.emplace_back("unattributed", BytesText(device.unattributed_bytes) +
@@ -312,8 +342,7 @@ std::string CardTitle(const ReportCard& card) {
 WordRows CardRows(const ReportCard& card, size_t most) {
   WordRows rows;
   const std::string of = card.total_bytes > 0 ? " of " + BytesText(card.total_bytes) : "";
-  rows.emplace_back("together", absl::StrCat(BytesText(card.most), " at most", of, ", ", FormatSeconds(card.most_s),
-                                             " after the first of them began"));
+  rows.emplace_back("peak", absl::StrCat(BytesText(card.most), of, ", at ", FormatSeconds(card.most_s)));
   for (size_t i = 0; i < card.processes.size() && i < most; ++i) {
     rows.emplace_back(i == 0 ? "of that" : "", CardProcess(card.processes[i]));
   }
@@ -330,28 +359,42 @@ std::string HostTitle(const Report& report) {
   return several ? absl::StrCat("Host memory of ", ProcessName(host.rank, host.pid)) : "Host memory";
 }
 
-WordRows HostRows(const ReportHost& host) {
+namespace {
+
+// Whether it is worth looking for the line in the host's memory: a simulated device is kept there, and what leaks on a
+// device has an object in it for each block.
+bool NeedsHostProfiler(const Report& report) {
+  if (AnswerOf(report) == Answer::kLeak) return false;
+  return std::none_of(report.devices.begin(), report.devices.end(),
+                      [](const ReportDevice& device) { return IsSimulated(device); });
+}
+
+std::string HostGrowth(const Report& report) {
+  const ReportGrowth& growth = *report.host->resident.growth;
+  const std::string rate = RateWithInterval(growth);
+  if (!report.host->resident.grows()) {
+    return absl::StrCat("changes by ", rate, ", no clear growth", growth.refused.empty() ? "" : ": " + growth.refused);
+  }
+  return absl::StrCat(
+      "resident memory grows by ", rate,
+      NeedsHostProfiler(report) ? "; a profiler of host memory (memray, heaptrack) finds the line" : "");
+}
+
+}  // namespace
+
+WordRows HostRows(const Report& report) {
+  const ReportHost& host = *report.host;
   WordRows rows;
   std::string resident =
       absl::StrCat(BytesText(host.resident.last), " at the end, ", BytesText(host.resident.first), " at first");
   if (host.shared > 0) absl::StrAppend(&resident, "; ", BytesText(host.shared), " of it is files or shared memory");
   rows.emplace_back("resident", resident);
-  if (host.resident.growth) rows.emplace_back("growth", HostGrowth(host.resident));
+  if (host.resident.growth) rows.emplace_back("growth", HostGrowth(report));
   if (host.pinned.peak == 0) return rows;
   std::string pinned = absl::StrCat(BytesText(host.pinned.last), " at the end, peak ", BytesText(host.pinned.peak));
   if (host.pinned.grows()) absl::StrAppend(&pinned, "; grows by ", RateWithInterval(*host.pinned.growth));
   rows.emplace_back("pinned", pinned);
   return rows;
-}
-
-std::string HostGrowth(const ReportHostFigure& resident) {
-  const std::string rate = RateWithInterval(*resident.growth);
-  if (resident.grows()) {
-    return absl::StrCat("resident memory grows by ", rate,
-                        "; this is not GPU memory, a profiler of host memory (memray, heaptrack) finds the line");
-  }
-  const std::string why = resident.growth->refused.empty() ? "" : ": " + resident.growth->refused;
-  return absl::StrCat("changes by ", rate, ", no clear growth", why);
 }
 
 }  // namespace vramtrack

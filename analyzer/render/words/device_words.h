@@ -19,23 +19,28 @@ using WordRows = std::vector<std::pair<std::string, std::string>>;
 // Returns "Device 0: NVIDIA H100, 80.0 GiB"; of several processes, with the one that is meant.
 std::string DeviceTitle(const ReportDevice& device);
 
-// Returns the memory of a device at its peak and at the end, its growth, who held it, and what its steps need.
-WordRows MemoryRows(const Report& report, const ReportDevice& device);
-// Returns what is reserved and not live, and what pins it.
-WordRows FragmentationRows(const ReportDevice& device);
-// Returns the settings that would help.
-WordRows AdviceRows(const ReportDevice& device);
-// Returns what was not traced.
-WordRows UntracedRows(const ReportDevice& device);
+// Returns "peak 13.0 MiB live, 26.0 MiB reserved, at step 119".
+std::string PeakText(const ReportDevice& device);
+
+// Return what a section says of a device; nothing where it has nothing to say.
+WordRows MemoryRows(const Report& report, const ReportDevice& device);         // at its peak and at the end
+WordRows LedgerRows(const Report& report, const ReportDevice& device);         // what adds up to the memory in use
+WordRows GrowthRows(const Report& report, const ReportDevice& device);         // by line, and its rates
+WordRows HeldRows(const Report& report, const ReportDevice& device);           // what a walk found
+WordRows ValueRows(const Report& report, const ReportDevice& device);          // how the peak follows the step's value
+WordRows LimitRows(const Report& report, const ReportDevice& device);          // how much can be filled
+WordRows FragmentationRows(const Report& report, const ReportDevice& device);  // reserved and not live, what pins it
+WordRows AdviceRows(const Report& report, const ReportDevice& device);         // settings that would help
+WordRows UntracedRows(const Report& report, const ReportDevice& device);       // what was not traced
+std::string AdviceText(const ReportAdvice& advice);
 
 // Returns the title of a card that several processes share, and its rows, with at most `most` processes.
 std::string CardTitle(const ReportCard& card);
 WordRows CardRows(const ReportCard& card, size_t most);
 
-// Returns the title of the host's memory, its rows, and how what is resident grows. The report must have it.
+// Returns the title of the host's memory and its rows. The report must have it.
 std::string HostTitle(const Report& report);
-WordRows HostRows(const ReportHost& host);
-std::string HostGrowth(const ReportHostFigure& resident);
+WordRows HostRows(const Report& report);
 
 }  // namespace vramtrack
 

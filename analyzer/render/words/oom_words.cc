@@ -2,6 +2,7 @@
 #include "analyzer/render/words/oom_words.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -11,29 +12,46 @@
 namespace vramtrack {
 namespace {
 
-// The state of the allocator that gave up.
-std::string Framework(const Report& report, const ReportOom& oom) {
-  if (oom.level != Level::kFramework || !oom.live || !oom.reserved || !oom.largest_hole) return "";
-  std::string name = "PyTorch";
+std::string FrameworkOn(const Report& report, uint32_t device) {
   for (const ReportProcess& process : report.processes) {
     for (const ReportAllocator& allocator : process.allocators) {
-      if (allocator.device == oom.device) name = Printable(allocator.framework);
+      if (allocator.device == device) return Printable(allocator.framework);
     }
   }
-  std::string text = absl::StrCat(name, ": ", BytesText(*oom.live), " of ", BytesText(*oom.reserved),
-                                  " reserved in use, largest free block ", BytesText(*oom.largest_hole), ".");
-  if (oom.device_free) absl::StrAppend(&text, " Device: ", BytesText(*oom.device_free), " free.");
-  return text;
+  return "PyTorch";
 }
 
-// Why a hole is of no use: a pool's segments serve that pool only. Empty where that is not the reason.
-std::string OtherPool(const ReportOom& oom) {
-  if (!oom.pool || !oom.pool_hole || !oom.segment_bytes || !oom.largest_hole) return "";
-  if (*oom.pool_hole >= oom.requested || *oom.largest_hole < oom.requested) return "";
-  return absl::StrCat(BytesText(oom.requested), " needs ", BytesText(*oom.segment_bytes),
-                      " from the device, for a segment of ", "the ", NameOf(*oom.pool), " pool; the ",
-                      BytesText(*oom.largest_hole), " free block is in the ",
-                      oom.pool == BlockSizeClass::kSmall ? "large" : "small", " pool.");
+// The state of the allocator that gave up.
+std::string Framework(const Report& report, const ReportOom& oom) {
+  if (oom.level != Level::kFramework || !oom.live || !oom.reserved) return "";
+  return absl::StrCat(FrameworkOn(report, oom.device), ": ", BytesText(*oom.live), " of ", BytesText(*oom.reserved),
+                      " reserved in use.");
+}
+
+// What was needed, what that takes from the driver, and what was free for it.
+std::string Request(const Report& report, const ReportOom& oom) {
+  std::string text = BytesText(oom.requested);
+  const std::string at = oom.step ? absl::StrCat(" at step ", *oom.step) : "";
+  if (oom.level == Level::kFramework) {
+    const std::string framework = FrameworkOn(report, oom.device);
+    absl::StrAppend(&text, " for a tensor");
+    if (oom.segment_bytes) absl::StrAppend(&text, ", ", BytesText(*oom.segment_bytes), " asked of the driver");
+    if (oom.device_free) {
+      absl::StrAppend(&text, "; device ", oom.device, " had ", BytesText(*oom.device_free), " free");
+      const std::optional<uint64_t> hole = oom.pool_hole ? oom.pool_hole : oom.largest_hole;
+      if (hole) absl::StrAppend(&text, ", and ", framework, " no hole larger than ", BytesText(*hole));
+    }
+    return text + at;
+  }
+  absl::StrAppend(&text, " requested");
+  if (oom.free) {
+    const uint64_t whole = std::min(oom.largest_free.value_or(*oom.free), *oom.free);
+    absl::StrAppend(&text, "; device ", oom.device, " had ", BytesText(whole), " free");
+    if (*oom.free > whole) absl::StrAppend(&text, ", and ", BytesText(*oom.free - whole), " in holes of used pages");
+  } else {
+    absl::StrAppend(&text, " on device ", oom.device);
+  }
+  return text + at;
 }
 
 // What a colleague would say who has looked at the steps before.
@@ -58,41 +76,6 @@ std::string Difference(const ReportOom& oom) {
   return text;
 }
 
-// Who held the memory: the leaks, if they held much, or the line that held most. Empty if no line held much.
-std::string AnswerText(const ReportOom& oom, const std::vector<OomLine>& holders) {
-  if (!oom.answer) return "";
-  const ReportOom::Answer& answer = *oom.answer;
-  const auto line = std::find_if(holders.begin(), holders.end(), [&](const OomLine& one) {
-    return one.site == answer.site && one.leak == answer.leak;
-  });
-  if (line == holders.end()) return "";
-  const std::string others =
-      answer.other_leaks == 0 ? "" : absl::StrCat(" and ", Plural(answer.other_leaks, "other leak", "other leaks"));
-  return absl::StrCat(FormatPercent(answer.share), " (", BytesText(answer.bytes), ") was held by ",
-                      answer.leak ? "the leak at " : "", line->place, others, ".");
-}
-
-std::string Cause(const ReportOom& oom) {
-  if (oom.cause == OomCause::kAmount) return "Not enough memory was left.";
-  if (oom.cause == OomCause::kContiguity) return "Enough memory was free, but fragmented: no piece was large enough.";
-  if (DeviceHadRoom(oom)) {
-    return "The device had room, so the cause is unclear: a limit of the process (such as PyTorch's "
-           "set_per_process_memory_fraction), or memory of other processes.";
-  }
-  return "Cause unclear: exhausted or fragmented.";
-}
-
-std::string Request(const ReportOom& oom) {
-  std::string text = BytesText(oom.requested) + " requested";
-  if (oom.free) absl::StrAppend(&text, ", ", BytesText(*oom.free), " free");
-  if (oom.largest_free) {
-    absl::StrAppend(&text, " (largest piece ", BytesText(*oom.largest_free), ")");
-  }
-  absl::StrAppend(&text, " on device ", oom.device);
-  if (oom.step) absl::StrAppend(&text, " at step ", *oom.step);
-  return text;
-}
-
 std::string Setting(const ReportOom& oom) {
   if (oom.would_fit.empty() || (oom.answer && oom.answer->leak)) return "";
   const auto& [setting, bytes] = oom.would_fit.front();
@@ -103,19 +86,17 @@ std::string Setting(const ReportOom& oom) {
 }  // namespace
 
 OomWords WordsOf(const Report& report, const ReportOom& oom, const OomLines& lines) {
-  OomWords words{Request(oom),    Cause(oom),         OtherPool(oom),       "", Framework(report, oom), Setting(oom),
-                 Difference(oom), lines.Holders(oom), lines.Of(oom.changes)};
-  words.answer = AnswerText(oom, words.holders);
+  OomWords words{HeadlineOf(report, oom, lines),
+                 Request(report, oom),
+                 Framework(report, oom),
+                 Setting(oom),
+                 Difference(oom),
+                 lines.Holders(oom),
+                 lines.Of(oom.changes)};
   words.grown.erase(
       std::remove_if(words.grown.begin(), words.grown.end(), [](const OomLine& line) { return line.now <= line.then; }),
       words.grown.end());
   return words;
-}
-
-std::string WhoHeld(const OomWords& words) {
-  if (!words.answer.empty()) return words.answer;
-  if (words.holders.empty()) return "What held the memory is unknown.";
-  return absl::StrCat("No line held more than ", BytesText(words.holders[0].now), ".");
 }
 
 }  // namespace vramtrack

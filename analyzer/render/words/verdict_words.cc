@@ -15,7 +15,7 @@ const VerdictWords& WordsOf(Verdict verdict) {
       {"minor leak", "minor leak", "leaks a little: "},
       {"fills, slowing or full", "slows down", "grows, but slows down"},
       {"freed after a phase", "freed after phase", "grows within a phase, then is freed"},
-      {"freed in bursts", "freed in bursts", "is freed in bursts, as by a garbage collector"},
+      {"freed in bursts", "freed in bursts", "is freed in batches, probably by gc"},
       {"once", "kept, no growth", ""},
       {"fragmentation", "fragmentation", "fragmentation grows"},
       {"varies", "steady", ""},

@@ -89,10 +89,7 @@ function positionOf(timeline, event) {
   return timeline.unit === 'steps' ? event.step : event.seconds;
 }
 
-// Whether the job asked for it; otherwise the framework gave back what it had cached, because it needed room.
-const isAsked = ({stack}) => stack.some((frame) => /empty_?cache/i.test(frame.function));
-
-// The peak, failed allocations and what was returned to the driver.
+// The peak, failed allocations, calls of empty_cache() and what the allocator released by itself.
 export function marksOf(report, timeline) {
   const marks = [];
   const device = report.devices.find((one) => one.index === timeline.device);
@@ -103,8 +100,8 @@ export function marksOf(report, timeline) {
     const at = oom.device === timeline.device ? positionOf(timeline, oom) : null;
     if (at !== null) marks.push({at: at + within, label: `out of memory: ${format.bytes(oom.requested)} requested`, letter: 'OOM', color: 'alarm'});
   }
-  const releases = report.releases.filter(isAsked).flatMap((one) => one.times).filter((call) => positionOf(timeline, call) !== null);
-  releases.slice(0, MOST_RELEASES).forEach((call, i) => marks.push({at: positionOf(timeline, call) + within, label: `empty_cache() released ${format.bytes(call.bytes)}`, letter: i === 0 ? 'empty_cache' : '', color: 'fit', dash: [2, 4]}));
+  const releases = report.releases.flatMap((one, i) => one.times.map((call) => ({...call, name: report.words.releases[i]}))).filter((call) => positionOf(timeline, call) !== null);
+  releases.slice(0, MOST_RELEASES).forEach((call, i) => marks.push({at: positionOf(timeline, call) + within, label: `${call.name}: released ${format.bytes(call.bytes)}`, letter: i === 0 ? call.name : '', color: 'fit', dash: [2, 4]}));
   return marks;
 }
 
