@@ -19,11 +19,11 @@
 namespace vramtrack {
 namespace {
 
-void ExpectSum(const std::vector<std::pair<std::string, std::vector<uint64_t>>>& parts, std::vector<uint64_t> sums,
-               const std::vector<uint64_t>& whole) {
+template <class Parts>
+void ExpectSum(const Parts& parts, std::vector<uint64_t> sums, const std::vector<uint64_t>& whole) {
   sums.resize(whole.size());
   for (const auto& [name, bytes] : parts) {
-    ASSERT_EQ(bytes.size(), whole.size()) << name;
+    ASSERT_EQ(bytes.size(), whole.size());
     for (size_t i = 0; i < bytes.size(); ++i) sums[i] += bytes[i];
   }
   EXPECT_EQ(sums, whole);

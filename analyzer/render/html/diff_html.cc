@@ -182,16 +182,19 @@ Json RunJson(const Report& report) {
   json["sites"] = SiteColumns(report, kFlameSites);
   json["words"]["tones"] = VerdictTones();
   json["peak_stacks"] = ToJson(report.peak_stacks, &report.sites);
-  json["timeline"] = ToJson(report.timeline, &report.sites);
-  for (Json& drawn : json["timeline"]) {
-    Json leaks = Json::array();  // bands of their own; all other sites are in their categories
-    for (Json& site : drawn["at_high"]["sites"]) {
-      const ReportSite* found = site["site"].is_string() ? FindSite(report, site["site"]) : nullptr;
-      if (found != nullptr && IsLeak(*found)) leaks.push_back(std::move(site));
-    }
-    drawn["at_high"]["sites"] = std::move(leaks);
-    drawn["peak_step"] = nullptr;
+  std::vector<ReportTimeline> timelines = report.timeline;
+  for (ReportTimeline& drawn : timelines) {
+    drawn.peak_step.reset();
+    // Leaks have bands of their own; all other sites are in their categories.
+    auto& sites = drawn.at_high.sites;
+    sites.erase(std::remove_if(sites.begin(), sites.end(),
+                               [&report](const auto& one) {
+                                 const ReportSite* site = FindSite(report, one.first);
+                                 return site == nullptr || !IsLeak(*site);
+                               }),
+                sites.end());
   }
+  json["timeline"] = ToJson(timelines, &report.sites);
   return json;
 }
 

@@ -100,14 +100,16 @@ std::vector<PeakUse> PeakUses(const Report& report, const SitePlaces& places, co
   std::map<std::string, uint64_t> left;  // of each category without the leaks
   for (const ReportPeakCategory& one : device.peak_set.categories) left[one.name] = one.bytes;
   std::vector<PeakUse> uses;
-  std::map<std::string, size_t> use_of_leak;  // by the id of the site that leads it
-  for (const ReportSite& site : report.sites) {
+  std::map<size_t, size_t> use_of_leak;  // by the site that leads it
+  for (size_t i = 0; i < report.sites.size(); ++i) {
+    const ReportSite& site = report.sites[i];
     if (!IsLeak(site) || site.device != device.index) continue;
     const uint64_t bytes = std::min(site.bytes_at_peak, left[site.category]);
     left[site.category] -= bytes;
-    const auto [leak, is_new] = use_of_leak.try_emplace(site.part_of.empty() ? site.id : site.part_of, uses.size());
+    const ReportSite* leader = site.part_of.is_none() ? &site : FindSite(report, site.part_of);
+    const auto [leak, is_new] =
+        use_of_leak.try_emplace(leader == nullptr ? i : leader - report.sites.data(), uses.size());
     if (is_new) {
-      const ReportSite* leader = site.part_of.empty() ? &site : FindSite(report, leak->first);
       uses.push_back({LeakLabel(places, leader == nullptr ? site : *leader), "", 0});
     }
     uses[leak->second].bytes += bytes;

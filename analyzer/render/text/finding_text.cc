@@ -101,10 +101,12 @@ void WriteLeak(const Report& report, const LeakAtPlace& leak, Page* page) {
 }
 
 // The lines of a leak, the largest sum first: what the sites there leave behind.
-void WriteParts(const Report& report, const ReportSite& leader, size_t most, Page* page) {
+void WriteParts(const Report& report, const ReportSite& leader, bool whole, Page* page) {
   const std::vector<LineOfLeak> lines = LeakParts(report).LinesOf(leader);
   if (lines.size() == 1) return;
-  const size_t shown = std::min(most, lines.size());
+  const auto notable = static_cast<size_t>(
+      std::count_if(lines.begin(), lines.end(), [](const LineOfLeak& line) { return line.notable; }));
+  const size_t shown = whole ? std::min(kParts, lines.size()) : std::min(kPartsInShort, std::max<size_t>(notable, 1));
   int width = 0;
   for (size_t i = 0; i < shown; ++i) width = std::max(width, DisplayWidth(lines[i].rate));
   for (size_t i = 0; i < shown; ++i) {
@@ -243,7 +245,7 @@ void WriteHeadline(const TextView& view) {
     const char* const between = evidence.empty() || full.empty() ? "" : "; ";
     page->Words(absl::StrCat(evidence, between, full), kFindingIndent);
   }
-  WriteParts(report, *worst, whole ? kParts : kPartsInShort, page);
+  WriteParts(report, *worst, whole, page);
   if (const std::string how = HowToFindHolder(report, *worst); !how.empty())
     page->Words(how, kFindingIndent, Paint::kDim);
   WriteFurtherLeaks(view);

@@ -57,9 +57,7 @@ const ReportDevice* MainDevice(const Report& report) {
   if (!report.oom.empty()) {
     index = report.oom.back().device;
   } else if (!report.ranking.empty()) {
-    const auto site = std::find_if(report.sites.begin(), report.sites.end(),
-                                   [&](const ReportSite& one) { return one.id == report.ranking[0]; });
-    if (site != report.sites.end()) index = site->device;
+    if (const ReportSite* site = FindSite(report, report.ranking[0])) index = site->device;
   }
   const ReportDevice* main = nullptr;
   for (const ReportDevice& device : report.devices) {

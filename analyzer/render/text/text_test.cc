@@ -345,7 +345,7 @@ TEST(TextReport, WhatGrowsWithoutAVerdictIsNamedWithItsRateAndHolder) {
   line.why = "some entries are freed";
   line.not_slowing = true;
   ReportSite& site = report.sites[0];
-  line.sites = {site.id};
+  line.sites = {ReportSiteIndex(0)};
   site.holder.emplace();
   site.holder->explanation = "srv.cache.entries (a dict, 795 entries)";
   report.devices[0].growth.emplace();
@@ -370,7 +370,7 @@ TEST(TextReport, ALargerBatchIsNamedWithItsLine) {
   oom.requested = 4096 * mib;
   oom.then = 70 * mib;
   oom.now = 2100 * mib;
-  oom.changes = {{report.sites[0].id, 64 * mib, 2048 * mib}};
+  oom.changes = {{ReportSiteIndex(0), 64 * mib, 2048 * mib}};
   report.oom = {oom};
   const std::string text = Short(report, 1000);
   EXPECT_TRUE(Contains(text, "OUT OF MEMORY  step 40 allocates 32 times step 39 at ")) << text;

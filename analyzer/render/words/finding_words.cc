@@ -17,6 +17,8 @@
 namespace vramtrack {
 namespace {
 
+constexpr double kLeastShare = .05;  // of a line that says something about a leak
+
 // A site's own line, or, where that is the line of the whole leak, what is further in.
 const ReportFrame* PlaceOfPart(const SitePlaces& places, const ReportSite& leader, const ReportSite& part) {
   const ReportFrame* place = places.Of(part.frames);
@@ -126,11 +128,13 @@ std::vector<LineOfLeak> LeakParts::LinesOf(const ReportSite& leader) const {
     LineOfLeak line;
   };
   std::vector<Sum> sums;
+  double bytes = 0;
   for (const LeakPart& part : Of(leader)) {
+    bytes += part.site->rate_bytes_per_step;
     const std::string place = FramePlace(part.place);
     auto sum = std::find_if(sums.begin(), sums.end(), [&place](const Sum& known) { return known.line.place == place; });
     if (sum == sums.end()) {
-      sum = sums.insert(sums.end(), {*part.site, {place, "", {}}});
+      sum = sums.insert(sums.end(), {*part.site, {place, "", false, {}}});
     } else {
       sum->site.rate_bytes_per_step += part.site->rate_bytes_per_step;
       sum->site.rate_objects_per_step += part.site->rate_objects_per_step;
@@ -141,6 +145,7 @@ std::vector<LineOfLeak> LeakParts::LinesOf(const ReportSite& leader) const {
   std::vector<LineOfLeak> lines;
   for (Sum& sum : sums) {
     sum.line.rate = absl::StrCat(OwnRate(sum.site), leader.across && leader.across->leak > 1 ? " in all" : "");
+    sum.line.notable = sum.site.rate_bytes_per_step >= kLeastShare * bytes;
     lines.push_back(std::move(sum.line));
   }
   return lines;

@@ -36,6 +36,7 @@ struct LeakPart {
 // One line of a leak, and what its sites leave behind together.
 struct LineOfLeak {
   std::string place, rate;
+  bool notable = false;  // it has a twentieth of what leaks or more
   std::vector<const ReportSite*> sites;
 };
 
