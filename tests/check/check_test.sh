@@ -71,7 +71,7 @@ run 2 "$vramtrack" check leaky --budget . && one_error_line "vramtrack: .: "
 # Names for what memory is for, of the user's own.
 printf '[[category]]\nname = "attention cache"\nfile = "transformer/attention.cu"\nfunction = "Attention::*"\n' >names.toml
 printf '[[category]]\nname = "kernels"\nfunction = "*Forward"\n' >>names.toml
-run 0 "$vramtrack" report leaky --categories names.toml
+run 0 "$vramtrack" report leaky --categories names.toml --verbose
 says stdout "  at the peak    46.5 MiB attention cache, 8.40 MiB unknown use, 5.25 MiB kernels, 3.74 MiB"
 run 0 "$vramtrack" report leaky --categories names.toml --format json && says stdout '"attention cache"' '"rule"'
 run 0 "$vramtrack" report leaky --categories names.toml --format html -o page.html && grep -q "attention cache" page.html ||
@@ -84,7 +84,7 @@ run 0 "$vramtrack" diff fixed leaky --categories names.toml && says stdout "    
 run 0 "$vramtrack" export leaky --categories names.toml --to csv -o sites.csv && grep -q "attention cache" sites.csv ||
   fail "the table does not have the name"
 run 0 "$vramtrack" summarize leaky --categories names.toml -o leaky.vts
-run 0 "$vramtrack" report leaky.vts && says stdout " attention cache"
+run 0 "$vramtrack" report leaky.vts --verbose && says stdout " attention cache"
 run 2 "$vramtrack" report leaky.vts --categories names.toml && one_error_line "leaky.vts: is a summary; --categories"
 run 2 "$vramtrack" diff leaky.vts leaky.vts --categories names.toml && one_error_line "--categories is for traces"
 run 0 "$vramtrack" top leaky --once --json --categories names.toml && says stdout '"attention cache"'

@@ -203,7 +203,7 @@ class Pages(PageCase):
         first = self.browser.evaluate("document.querySelector('.oom .body').firstElementChild.innerText")
         self.assertIn("Who held the memory", first)
         # The answer at the top names the same as the card.
-        self.assertEqual(self.see(".answer .held"), self.see(".oom > summary .place"))
+        self.assertEqual(self.see(".answer h1"), self.see(".oom > summary .place"))
         names = self.browser.evaluate("[...document.querySelector('.oom table').tBodies[0].rows].map((r) => r.cells[0].querySelector('.location').innerText)")
         self.assertEqual(len(names), len(set(names)))
         shares = self.browser.evaluate("[...document.querySelector('.oom table').tBodies[0].rows].map((r) => parseFloat(r.cells[2].innerText))")
