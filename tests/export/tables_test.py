@@ -171,7 +171,7 @@ def test_python(readers, vramtrack, make_trace, folder):
             check("%s: rows of %s" % (form, table), len(found), len(tables[table]))
         columns = read("sites")
         names = set(columns.column_names if form == "pyarrow" else columns.columns)
-        check("%s: fields of sites that the file lacks" % form, names - set(tables["sites"][0]), set())
+        check("%s: fields of sites that the file lacks" % form, names - set(tables["sites"][0]) - {"rate", "text"}, set())  # words are in the report only
 
 
 def test_empty(readers, vramtrack, make_trace, folder):

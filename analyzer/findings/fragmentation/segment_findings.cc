@@ -202,9 +202,7 @@ void DescribeUse(ProcessAnalysis* analysis, const torch_allocator::PeakSegments:
 }
 
 // Whether the device's allocator gave up, or reserved much more than it needed.
-bool IsWorthTrials(const std::vector<OutOfMemory>& failures, const Scope& scope) {
-  const uint64_t unused = scope.reserved_peak > scope.peak ? scope.reserved_peak - scope.peak : 0;
-  if (IsWorthAdvice(unused, scope.reserved_peak)) return true;
+bool HasFailed(const std::vector<OutOfMemory>& failures, const Scope& scope) {
   return std::any_of(failures.begin(), failures.end(), [&scope](const OutOfMemory& f) {
     return f.device == scope.device && f.framework && f.framework->failed;
   });
@@ -264,8 +262,11 @@ SegmentFindings::SegmentFindings(ProcessAnalysis* analysis)
       growing_(GrowthOfReserves(*analysis)),
       segments_(analysis->ledger(), FirstSteps(growing_), DevicesOfOthers(*analysis)) {
   for (const Scope& scope : analysis->ledger().scopes()) {
-    if (scope.level != Level::kFramework || !IsWorthTrials(analysis->failures().all(), scope)) continue;
-    segments_.Record(scope.device, analysis->ledger().DeviceBytes(scope.device));
+    if (scope.level != Level::kFramework) continue;
+    const bool failed = HasFailed(analysis->failures().all(), scope);
+    const uint64_t unused = scope.reserved_peak > scope.peak ? scope.reserved_peak - scope.peak : 0;
+    if (!failed && !IsWorthAdvice(unused, scope.reserved_peak)) continue;
+    segments_.Record(scope.device, analysis->ledger().DeviceBytes(scope.device), failed);
   }
 }
 

@@ -25,11 +25,12 @@ PeakSegments::PeakSegments(const Ledger& first, const std::map<DeviceIndex, uint
   }
 }
 
-void PeakSegments::Record(DeviceIndex index, uint64_t total_bytes) {
+void PeakSegments::Record(DeviceIndex index, uint64_t total_bytes, bool failed) {
   Device* device = DeviceOf(index);
   if (device == nullptr) return;
   device->requests.emplace();
   device->total_bytes = total_bytes;
+  device->failed = failed;
 }
 
 void PeakSegments::OnAllocate(const ReplayAllocation& allocated) {
@@ -99,6 +100,7 @@ void PeakSegments::RecordPlaced(const SegmentLayout::Placed& placed, const Repla
                                 Device* device) {
   if (!device->requests) return device->layout.RestAfter(kLearntBlocks);
   RequestLog& log = *device->requests;
+  if (OnlyRepeats(*device, *allocated.scope)) log.Close();
   if (log.full()) return device->layout.RestAfter(0);
   device->asked = true;
   if (placed.block == SegmentLayout::kNone) return;
@@ -111,6 +113,12 @@ void PeakSegments::RecordPlaced(const SegmentLayout::Placed& placed, const Repla
   if (is_new || log.blocks() % 64 == 0) RecordLimit(allocated.allocation.device(), device);
   if (is_new) log.NewSegment(placed.new_segment);
   log.Add(What::kAllocate, allocated.allocation.bytes, placed.block, placed.segment);
+}
+
+// Whether the most is reserved, and steps since then show nothing new. Other settings are judged by the same steps; the
+// largest of them is known if it was not later.
+bool PeakSegments::OnlyRepeats(const Device& device, const Scope& scope) {
+  return !device.failed && device.layout.is_settled() && scope.changes > device.moments[kReservedPeak].change;
 }
 
 // What is left of the device for segments, besides what others hold at this moment.

@@ -28,8 +28,9 @@ class PeakSegments final : public ReplayObserver {
   PeakSegments(const Ledger& first, const std::map<DeviceIndex, uint32_t>& growing_since,
                const std::set<DeviceIndex>& others = {});
 
-  // Records this device's requests, for trials of other settings. `total_bytes`: memory of the device; 0: unknown.
-  void Record(DeviceIndex device, uint64_t total_bytes);
+  // Records this device's requests, for trials of other settings: all of them if some `failed`, otherwise until steps
+  // repeat after the peak. `total_bytes`: memory of the device; 0: unknown.
+  void Record(DeviceIndex device, uint64_t total_bytes, bool failed);
 
   // Returns whether there is a device to follow.
   bool has_devices() const { return !devices_.empty(); }
@@ -78,6 +79,7 @@ class PeakSegments final : public ReplayObserver {
 
     std::optional<RequestLog> requests;
     uint64_t total_bytes = 0;
+    bool failed = false;
     uint32_t largest_step = UINT32_MAX;  // the step with the most live bytes, unless it is the first
     bool asked = false;                  // the allocator has done anything
     // Segment of the last block, by the thread's slot and for large and small blocks.
@@ -92,6 +94,7 @@ class PeakSegments final : public ReplayObserver {
   void RemoveBlock(uint64_t address, Device* device);
   void RecordPlaced(const SegmentLayout::Placed& placed, const ReplayAllocation& allocated, Device* device);
   void RecordLimit(DeviceIndex index, Device* device);
+  static bool OnlyRepeats(const Device& device, const Scope& scope);
   void Take(Device* device, size_t moment);
 
   const Ledger* ledger_ = nullptr;

@@ -75,7 +75,9 @@ class RequestLog {
   size_t pass_begin() const { return pass_begin_; }
   size_t pass_end() const { return pass_end_; }
   uint64_t blocks() const { return blocks_; }
-  bool full() const { return blocks_ >= kMaxBlocks; }
+  // Leaves out all that follows: what is to come repeats what was.
+  void Close() { closed_ = true; }
+  bool full() const { return closed_ || blocks_ >= kMaxBlocks; }
 
  private:
   void AddChange(What what, uint64_t bytes, uint64_t* last) {
@@ -88,6 +90,7 @@ class RequestLog {
   std::vector<Failure> failures_;
   size_t pass_begin_ = 0, pass_end_ = 0;
   uint64_t blocks_ = 0, reserved_ = 0, limit_ = UINT64_MAX;
+  bool closed_ = false;
 };
 
 }  // namespace vramtrack::torch_allocator

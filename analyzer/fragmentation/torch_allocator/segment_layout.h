@@ -34,6 +34,8 @@ class SegmentLayout {
   // Ends the pause: the layout is then as if it had never paused.
   void Wake();
   bool at_rest() const { return at_rest_; }
+  // Returns whether kSettledBlocks in a row met no new and no released memory.
+  bool is_settled() const { return placements_ - last_change_ >= kSettledBlocks; }
 
   // Adds memory of the driver, which becomes a segment with its first block. A mapping is part of the addresses that
   // it is in.
