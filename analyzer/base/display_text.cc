@@ -127,11 +127,29 @@ std::string PadLeft(std::string_view text, int columns) {
   return std::string(missing > 0 ? missing : 0, ' ').append(text);
 }
 
+namespace {
+
+// Whether `text` begins with a unit, which stays on the line of its number.
+bool BeginsWithUnit(std::string_view text) {
+  for (const std::string_view unit : {"%", "B", "KiB", "MiB", "GiB", "TiB"}) {
+    if (text.substr(0, unit.size()) != unit) continue;
+    if (text.size() == unit.size() || std::string_view(" ,;:.)").find(text[unit.size()]) != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::vector<std::string> Wrap(std::string_view text, int columns) {
   std::vector<std::string> lines;
   std::string line;
   while (!text.empty()) {
     size_t end = text.find(' ');
+    if (end != std::string_view::npos && end > 0 && text[end - 1] >= '0' && text[end - 1] <= '9' &&
+        BeginsWithUnit(text.substr(end + 1))) {
+      end = text.find(' ', end + 1);
+    }
     std::string_view word = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (!line.empty() && DisplayWidth(line) + 1 + DisplayWidth(word) > columns) {

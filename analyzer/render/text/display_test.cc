@@ -69,6 +69,8 @@ TEST(DisplayText, WidthIsCountedInColumns) {
 TEST(DisplayText, WordsAreWrapped) {
   EXPECT_EQ(Wrap("one two three", 7), (std::vector<std::string>{"one two", "three"}));
   EXPECT_EQ(Wrap("unbreakable", 4), (std::vector<std::string>{"unbreakable"}));
+  EXPECT_EQ(Wrap("it has 99 % of 2 MiB, or so", 10),
+            (std::vector<std::string>{"it has", "99 % of", "2 MiB, or", "so"}));
 }
 
 TEST(FunctionName, KeepsWhatTellsFunctionsApart) {
