@@ -37,7 +37,8 @@ int Main(int argc, char** argv) {
   LedgerOptions options;
   PeakSegments segments(first, {});
   for (const Scope& scope : first.scopes()) {
-    if (scope.level == Level::kFramework) segments.Record(scope.device, first.DeviceBytes(scope.device));
+    if (scope.level != Level::kFramework) continue;
+    segments.Record(scope.device, first.DeviceBytes(scope.device), /*failed=*/true);  // all of them
   }
   options.observers = {&segments};
   Ledger second(**trace, plan, options);
