@@ -51,7 +51,7 @@ class PastEvents {
   static constexpr uint64_t kMaxSteps = 1u << 24;
   static constexpr uint32_t kBins = 256;
 
-  // Steps or marks of which only the number, the first and the last are known.
+  // Steps or marks of one bin. Their number, the first and the last are known; those between are not.
   struct Several {
     const CheckpointRecord* record;
     uint32_t shape;

@@ -18,7 +18,7 @@ namespace f = schema::checkpoint_field;
 // Births are kept to this fraction of a bin.
 constexpr uint32_t kUnitsInBinShift = 14;
 
-// The message for events of which the first and the last are kept.
+// Returns the field of Checkpoint for events that each bin keeps as a number, the first and the last.
 uint32_t FieldOfKept(uint32_t operation) {
   switch (operation) {
     case schema::STEP:

@@ -160,8 +160,8 @@ class FoldedPast {
     uint8_t definition_bytes;
     uint8_t definition[62];
   };
-  // What events have in common of which only the number, the first and the last are kept in each bin: step marks,
-  // marks, failures, and readings of memory. Members that do not tell them apart are 0.
+  // The key of events that are counted together: step marks, marks, failures, and readings of memory. Each bin keeps
+  // their number, the first and the last. Members that a kind of event does not have are 0.
   struct EventSite {
     uint32_t operation, thread, kind, device, stack, name;
   };

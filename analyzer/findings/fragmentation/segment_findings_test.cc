@@ -47,7 +47,7 @@ std::vector<std::pair<std::string, uint64_t>> AdviceAfter(uint32_t steps) {
 TEST(SegmentFindings, StepsThatRepeatDoNotChangeTheAdvice) {
   const auto after_few = AdviceAfter(100);
   EXPECT_FALSE(after_few.empty());
-  // More than SegmentLayout::kSettledBlocks blocks: the trials leave out what comes later.
+  // These steps allocate more than SegmentLayout::kSettledBlocks blocks, so the trials do not see the last of them.
   EXPECT_EQ(AdviceAfter(30'000), after_few);
 }
 

@@ -201,7 +201,7 @@ SegmentLayout::Placed SegmentLayout::Place(uint64_t address, uint64_t bytes) {
   Placed placed;
   if (bytes == 0) return placed;
   ++placements_;
-  if (!at_rest_ && placements_ >= rest_after_ && placements_ - last_change_ >= settled_) Rest();
+  if (!at_rest_ && placements_ >= rest_after_ && is_settled()) Rest();
   if (at_rest_) {
     if (const auto [at, is_new] = by_address_.try_emplace(address, kNone); is_new) {
       placed.block = at->second = blocks_.New();

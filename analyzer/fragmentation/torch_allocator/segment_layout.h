@@ -34,8 +34,8 @@ class SegmentLayout {
   // Ends the pause: the layout is then as if it had never paused.
   void Wake();
   bool at_rest() const { return at_rest_; }
-  // Returns whether kSettledBlocks in a row met no new and no released memory.
-  bool is_settled() const { return placements_ - last_change_ >= kSettledBlocks; }
+  // Returns whether the last blocks, as many as RestAfter says, met no new and no released memory.
+  bool is_settled() const { return placements_ - last_change_ >= settled_; }
 
   // Adds memory of the driver, which becomes a segment with its first block. A mapping is part of the addresses that
   // it is in.
@@ -114,7 +114,7 @@ class SegmentLayout {
   std::map<uint64_t, RangeSegment> range_segments_;  // segments in reserved addresses, by the first address
   absl::flat_hash_map<uint64_t, Block> by_address_;  // all blocks; while the layout rests, only live ones
   uint64_t reserved_ = 0;
-  uint64_t rest_after_ = UINT64_MAX, settled_ = 0;
+  uint64_t rest_after_ = UINT64_MAX, settled_ = kSettledBlocks;
   uint64_t placements_ = 0, last_change_ = 0;  // the latter is counted in placements
   bool at_rest_ = false;
   uint32_t segments_taken_ = 0;

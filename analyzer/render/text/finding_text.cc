@@ -251,7 +251,7 @@ void WriteHeadline(const TextView& view) {
   WriteFurtherLeaks(view);
   if (!worst->frames.empty()) {
     page->Blank();
-    // What one of several sites called beyond the line that leads to all of them is told by the list of them.
+    // A leak of several sites is shown from its line outwards: the list above names the calls further in.
     const size_t begin = worst->parts > 0 ? worst->blame_frame : 0;
     const std::vector<ReportFrame> shown(worst->frames.begin() + static_cast<std::ptrdiff_t>(begin),
                                          worst->frames.end());

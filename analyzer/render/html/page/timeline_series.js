@@ -141,7 +141,7 @@ export function binAt(timeline, position) {
 }
 
 // What makeChart needs to draw a timeline. `series` is the timeline's own, without the curve within steps. `bins`: the
-// timeline's bin of each x. `within`: with the curve within steps, of which only the total is known.
+// timeline's bin of each x. `within`: also draw the curve within steps. That curve has no bands: only its total is known.
 export function timelineCurves(report, timeline, by, {order = categoriesOf([timeline]), within: wanted = true} = {}) {
   const bin = binWidth(timeline.position, timeline.unit);
   const end = timeline.position[timeline.position.length - 1] + bin;
