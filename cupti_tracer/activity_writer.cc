@@ -5,6 +5,95 @@
 #include <sys/mman.h>
 
 namespace vramtrack::cupti {
+namespace {
+
+template <typename Record>
+const Record& As(const Activity& activity) {
+  return reinterpret_cast<const Record&>(activity);
+}
+
+// Records of what did not complete have no times.
+void SetTimes(uint64_t start, uint64_t end, ActivityRecord* record) {
+  record->start_ns = start;
+  record->duration_ns = end > start ? end - start : 0;
+}
+
+template <typename Record>
+void ReadExecution(const Record& from, uint32_t kind, ActivityRecord* record) {
+  record->kind = kind;
+  record->device = from.device;
+  record->stream = from.stream;
+  record->correlation = from.correlation;
+  SetTimes(from.start, from.end, record);
+}
+
+void ReadMemory(const Memory& from, bool has_source, ActivityEncoder* encoder, ActivityRecord* record) {
+  record->kind = schema::ACTIVITY_MEMORY;
+  record->operation = from.operation;
+  record->memory = from.memory_kind;
+  record->device = from.device;
+  record->stream = from.is_async != 0 ? from.stream : 0;
+  record->correlation = from.correlation;
+  record->start_ns = from.timestamp;
+  record->address = from.address;
+  record->bytes = from.bytes;
+  record->pool = from.is_async != 0 ? from.pool_address : 0;
+  if (has_source) record->text = encoder->TextId(from.source);
+}
+
+// Converts a CUPTI record to `record` and adds its texts to `encoder`, which must not be full. `has_source` means that
+// memory records have a source (CUpti_ActivityMemory4). Returns false for a kind of record that is not kept.
+bool ReadRecord(const Activity& activity, bool has_source, ActivityEncoder* encoder, ActivityRecord* record) {
+  *record = {};
+  switch (activity.kind) {
+    case kMemory2:
+      ReadMemory(As<Memory>(activity), has_source, encoder, record);
+      return true;
+    case kMemoryPool: {
+      const auto& from = As<MemoryPool>(activity);
+      record->kind = schema::ACTIVITY_MEMORY_POOL;
+      record->operation = from.operation;
+      record->device = from.device;
+      record->correlation = from.correlation;
+      record->start_ns = from.timestamp;
+      record->address = from.address;
+      record->bytes = from.size;
+      return true;
+    }
+    case kKernel:
+    case kConcurrentKernel: {
+      const auto& from = As<KernelExecution>(activity);
+      ReadExecution(from, schema::ACTIVITY_KERNEL, record);
+      record->text = encoder->TextId(from.name);
+      return true;
+    }
+    case kMemcpy: {
+      const auto& from = As<Memcpy>(activity);
+      ReadExecution(from, schema::ACTIVITY_MEMCPY, record);
+      record->operation = from.copy_kind;
+      record->bytes = from.bytes;
+      return true;
+    }
+    case kMemcpyPeer: {
+      const auto& from = As<MemcpyPeer>(activity);
+      ReadExecution(from, schema::ACTIVITY_MEMCPY, record);
+      record->operation = from.copy_kind;
+      record->bytes = from.bytes;
+      return true;
+    }
+    case kMemset: {
+      const auto& from = As<Memset>(activity);
+      ReadExecution(from, schema::ACTIVITY_MEMSET, record);
+      record->memory = from.memory_kind;
+      record->bytes = from.bytes;
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+}  // namespace
 
 bool ActivityWriter::Prepare(const VramtrackRecorder* recorder, const Library* library) {
   void* memory = mmap(nullptr, sizeof(ActivityEncoder), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -46,10 +46,6 @@ class ActivityWriter {
   uint64_t dropped_ = 0;
 };
 
-// Converts a CUPTI record to `record` and adds its texts to `encoder`, which must not be full. `has_source` means that
-// memory records have a source (CUpti_ActivityMemory4). Returns false for a kind of record that is not kept.
-bool ReadRecord(const Activity& activity, bool has_source, ActivityEncoder* encoder, ActivityRecord* record);
-
 }  // namespace vramtrack::cupti
 
 #endif  // CUPTI_TRACER_ACTIVITY_WRITER_H_

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -15,7 +16,7 @@
 #include "cupti_tracer/buffer_pool.h"
 #include "cupti_tracer/enable_records.h"
 #include "cupti_tracer/other_tools.h"
-#include "cupti_tracer/say.h"
+#include "cupti_tracer/tracer.h"
 
 namespace vramtrack::cupti {
 namespace {
@@ -29,6 +30,35 @@ enum State : int {
   kRunning,  // records come
   kLeaving,  // they are to be written, and none asked for afterwards
   kOver,
+};
+
+// A semaphore on which one thread waits until another posts. Thread-safe. Must never be destroyed.
+class Wakeup {
+ public:
+  // Call this first. Returns false if the semaphore cannot be created.
+  bool Init() { return sem_init(&posted_, 0, 0) == 0; }
+  // Ends one wait, now or later. Async-signal-safe.
+  void Post() { sem_post(&posted_); }
+  // Waits at most `ms` milliseconds. Returns false if there was no post.
+  bool Wait(int ms) {
+    timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += static_cast<long>(ms % 1000) * 1000000;
+    until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    while (sem_timedwait(&posted_, &until) != 0) {
+      if (errno != EINTR) return false;
+    }
+    return true;
+  }
+  // Discards earlier posts.
+  void Clear() {
+    while (sem_trywait(&posted_) == 0) {
+    }
+  }
+
+ private:
+  sem_t posted_;
 };
 
 // Never destroyed: CUPTI may call while the process ends.
@@ -260,23 +290,6 @@ Start StartCollector(const Collected& collected) {
   at_quick_exit(LeaveAtExit);
   collected.recorder->listen_to_process_ends(LeaveInHaste, FlushInHaste);
   return Start::kStarted;
-}
-
-bool Wakeup::Wait(int ms) {
-  timespec until;
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_nsec += static_cast<long>(ms % 1000) * 1000000;
-  until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
-  until.tv_nsec %= 1000000000;
-  while (sem_timedwait(&posted_, &until) != 0) {
-    if (errno != EINTR) return false;
-  }
-  return true;
-}
-
-void Wakeup::Clear() {
-  while (sem_trywait(&posted_) == 0) {
-  }
 }
 
 }  // namespace vramtrack::cupti

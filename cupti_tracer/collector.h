@@ -5,7 +5,6 @@
 #ifndef CUPTI_TRACER_COLLECTOR_H_
 #define CUPTI_TRACER_COLLECTOR_H_
 
-#include <semaphore.h>
 #include <stdint.h>
 
 #include "cupti_tracer/cupti_library.h"
@@ -41,22 +40,6 @@ Start StartCollector(const Collected& collected);
 
 // Returns why the collector stopped, or null if it has not. The text is empty if the process is ending.
 const char* WhyCollectorLeft();
-
-// A semaphore on which one thread waits until another posts. Thread-safe. Must never be destroyed.
-class Wakeup {
- public:
-  // Call this first. Returns false if the semaphore cannot be created.
-  bool Init() { return sem_init(&posted_, 0, 0) == 0; }
-  // Ends one wait, now or later. Async-signal-safe.
-  void Post() { sem_post(&posted_); }
-  // Waits at most `ms` milliseconds. Returns false if there was no post.
-  bool Wait(int ms);
-  // Discards earlier posts.
-  void Clear();
-
- private:
-  sem_t posted_;
-};
 
 }  // namespace vramtrack::cupti
 

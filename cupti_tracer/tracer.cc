@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cupti_tracer/tracer.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "cupti_tracer/collector.h"
 #include "cupti_tracer/cupti_library.h"
 #include "cupti_tracer/enable_records.h"
 #include "cupti_tracer/other_tools.h"
-#include "cupti_tracer/say.h"
 
 namespace vramtrack::cupti {
 namespace {
@@ -99,12 +100,20 @@ void Begin() {
 void StartTracer(const VramtrackRecorder* of_process) {
   if (recorder != nullptr) return;
   recorder = of_process;
-  SayBy(recorder);
   if (!Prepare()) return;
   GiveWayToOthers(recorder, LeaveToOther);
   if (WhyCollectorLeft() != nullptr) return SayTooLate();
   if (!FindCupti() || !EnableKinds()) return;
   Begin();
+}
+
+void Say(const char* format, ...) {
+  char line[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  recorder->say(line);
 }
 
 }  // namespace vramtrack::cupti

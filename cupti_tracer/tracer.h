@@ -13,6 +13,9 @@ namespace vramtrack::cupti {
 // line to stderr; the hooks keep recording. `recorder` is not owned and must never be destroyed.
 void StartTracer(const VramtrackRecorder* recorder);
 
+// Writes a line to stderr, cut off after 511 characters. A process can write only few lines.
+__attribute__((format(printf, 1, 2))) void Say(const char* format, ...);
+
 }  // namespace vramtrack::cupti
 
 #endif  // CUPTI_TRACER_TRACER_H_

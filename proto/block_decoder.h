@@ -61,8 +61,6 @@ class BlockDecoder {
   bool Open(std::string_view payload);
   const BlockHeader& header() const { return header_; }
   const std::vector<DecodedShape>& shapes() const { return shapes_; }
-  // Swaps the block's shapes, which do not move in memory, for the space of the next block's. Call it after the last
-  // event.
 
   // Reads the next event. False after the last, or with `error()` set if the columns are inconsistent.
   bool Next(DecodedEvent* event) {

@@ -115,7 +115,6 @@ bool BlockEncoder::ReadEvents(const JournalView& view, uint32_t time_shift, Bloc
       summary->first_time = record[1];
       time = record[1] >> time_shift;
     }
-    if (record[1] > summary->last_time) summary->last_time = record[1];
     // Clocks of different cores may disagree by a hair: time does not run backwards within a thread.
     const uint64_t now = record[1] >> time_shift;
     event_time_.at = PutVarint(event_time_.at, now > time ? now - time : 0);

@@ -25,9 +25,9 @@ struct JournalView {
   size_t words;
 };
 
-// The entry of a block in an Index.
+// What a block has.
 struct BlockSummary {
-  uint64_t first_time, last_time;  // ticks
+  uint64_t first_time;  // ticks
   uint32_t events, allocations;
   uint32_t definition_bytes;
   uint32_t definitions_offset;  // of the encoded definitions in the frame

@@ -122,9 +122,6 @@ class Scanner {
       case f::blocks:
         layout_->blocks.push_back(frame);
         break;
-      case f::indexes:
-        layout_->indexes.push_back(frame);
-        break;
       case f::checkpoint_parts:
         layout_->checkpoint_parts.push_back(frame);
         break;

@@ -30,7 +30,6 @@ struct TraceLayout {
   uint64_t counters[kHeaderCounters] = {};  // schema::Counter
   std::vector<FrameRef> blocks;             // in file order, checksums verified
   std::vector<FrameRef> journals;
-  std::vector<FrameRef> indexes;
   std::vector<FrameRef> checkpoint_parts;
   std::vector<FrameRef> activities;
   std::vector<FrameRef> holder_walks;

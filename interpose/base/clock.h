@@ -12,24 +12,15 @@
 
 namespace vramtrack {
 
-inline uint64_t MonotonicNs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+inline uint64_t ClockNs(clockid_t clock) {
+  timespec now = {};
+  clock_gettime(clock, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
 }
-
-inline uint64_t RealtimeNs() {
-  timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
-}
-
+inline uint64_t MonotonicNs() { return ClockNs(CLOCK_MONOTONIC); }
+inline uint64_t RealtimeNs() { return ClockNs(CLOCK_REALTIME); }
 // Returns the processor time that the calling thread has used.
-inline uint64_t ThreadCpuNs() {
-  timespec used;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<uint64_t>(used.tv_sec) * 1000000000u + static_cast<uint64_t>(used.tv_nsec);
-}
+inline uint64_t ThreadCpuNs() { return ClockNs(CLOCK_THREAD_CPUTIME_ID); }
 
 // Thread-safe after Calibrate.
 class Clock {

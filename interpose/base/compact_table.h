@@ -23,7 +23,7 @@ class CompactTable {
 
   // Returns the value of `key`, or null if the key is not in the table. The pointer is valid until the next Insert or
   // Erase.
-  Value* Find(uint64_t key) {
+  Value* Find(uint64_t key) const {
     if (slots_ == nullptr) return nullptr;
     for (size_t at = Home(key);; at = (at + 1) & mask_) {
       if (slots_[at].key == key) return &slots_[at].value;

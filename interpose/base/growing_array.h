@@ -48,12 +48,13 @@ class GrowingArray {
     return true;
   }
 
-  // Add and AddMany append without a check: the caller has called Reserve first.
+  // These append without a check: the caller has called Reserve first. Extend appends what is in the memory.
   void Add(const T& value) { data_[size_++] = value; }
   void AddMany(const T* values, size_t count) {
     if (count > 0) std::memcpy(data_ + size_, values, count * sizeof(T));
     size_ += count;
   }
+  void Extend(size_t count) { size_ += count; }
 
  private:
   static constexpr size_t kFirstBytes = 64 << 10;

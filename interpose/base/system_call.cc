@@ -33,8 +33,8 @@ int OpenForWriting(const char* path, bool exclusive) {
 }
 
 bool IsRegularFile(const char* path) {
-  struct stat status;
-  return syscall(SYS_newfstatat, AT_FDCWD, path, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
+  FileStatus status;
+  return StatusOf(path, /*follow_links=*/false, &status) && status.regular;
 }
 
 int OpenForReading(const char* path) {
@@ -101,34 +101,30 @@ int Allocate(int fd, uint64_t offset, uint64_t bytes) {
 
 namespace {
 
-// Without the C library: a preloaded library such as libfaketime may stand before it, and is torn down first at exit.
-bool Stat(int fd, struct stat* status) { return syscall(SYS_fstat, fd, status) == 0; }
+FileStatus StatusFrom(const struct stat& from) {
+  return {static_cast<uint64_t>(from.st_dev),
+          static_cast<uint64_t>(from.st_ino),
+          static_cast<uint64_t>(from.st_nlink),
+          static_cast<uint64_t>(from.st_size),
+          static_cast<uint64_t>(from.st_mtim.tv_sec) * 1000000000 + static_cast<uint64_t>(from.st_mtim.tv_nsec),
+          S_ISREG(from.st_mode)};
+}
 
 }  // namespace
 
-bool Identify(int fd, FileIdentity* identity) {
-  struct stat status;
-  if (!Stat(fd, &status)) return false;
-  *identity = {static_cast<uint64_t>(status.st_dev), static_cast<uint64_t>(status.st_ino)};
+// Without the C library: a preloaded library such as libfaketime may stand before it, and is torn down first at exit.
+bool StatusOf(int fd, FileStatus* status) {
+  struct stat now;
+  if (syscall(SYS_fstat, fd, &now) != 0) return false;
+  *status = StatusFrom(now);
   return true;
 }
 
-bool StampOf(const char* path, FileStamp* stamp) {
-  struct stat status;
-  if (syscall(SYS_newfstatat, AT_FDCWD, path, &status, 0) != 0 || !S_ISREG(status.st_mode)) return false;
-  *stamp = {static_cast<uint64_t>(status.st_size),
-            static_cast<uint64_t>(status.st_mtim.tv_sec) * 1000000000 + static_cast<uint64_t>(status.st_mtim.tv_nsec)};
+bool StatusOf(const char* path, bool follow_links, FileStatus* status) {
+  struct stat now;
+  if (syscall(SYS_newfstatat, AT_FDCWD, path, &now, follow_links ? 0 : AT_SYMLINK_NOFOLLOW) != 0) return false;
+  *status = StatusFrom(now);
   return true;
-}
-
-bool IsRegular(int fd) {
-  struct stat status;
-  return Stat(fd, &status) && S_ISREG(status.st_mode);
-}
-
-bool IsRemoved(int fd) {
-  struct stat status;
-  return Stat(fd, &status) && status.st_nlink == 0;
 }
 
 uint64_t FileSizeLimit() {
@@ -217,8 +213,7 @@ int ReadSmallFile(const char* path, char* buffer, size_t capacity) {
   if (fd < 0) return fd;
   size_t used = 0;
   while (used + 1 < capacity) {
-    const long got = Result(syscall(SYS_read, fd, buffer + used, capacity - 1 - used));
-    if (got == -EINTR) continue;
+    const int64_t got = ReadSome(fd, buffer + used, capacity - 1 - used);
     if (got <= 0) break;
     used += static_cast<size_t>(got);
   }

@@ -43,19 +43,16 @@ int64_t ReadOwnMemory(const iovec* local, size_t locals, const iovec* remote, si
 // fail because disk space is missing.
 int Allocate(int fd, uint64_t offset, uint64_t bytes);
 
-struct FileIdentity {
-  uint64_t device, inode;
+struct FileStatus {
+  uint64_t device, inode, links, bytes;
+  uint64_t modified_ns;  // since 1970
+  bool regular;
+
+  bool IsOfSameFileAs(const FileStatus& other) const { return device == other.device && inode == other.inode; }
 };
-bool Identify(int fd, FileIdentity* identity);
-struct FileStamp {
-  uint64_t bytes, modified_ns;  // since 1970
-};
-// Returns false if there is no regular file at `path`. Follows symbolic links.
-bool StampOf(const char* path, FileStamp* stamp);
-// Returns whether the descriptor refers to a regular file.
-bool IsRegular(int fd);
-// Returns whether an open file has been removed from every folder.
-bool IsRemoved(int fd);
+// Return false if the descriptor is not open, or there is no such file.
+bool StatusOf(int fd, FileStatus* status);
+bool StatusOf(const char* path, bool follow_links, FileStatus* status);
 
 // Returns RLIMIT_FSIZE in bytes, or UINT64_MAX for no limit. A write beyond it raises SIGXFSZ.
 uint64_t FileSizeLimit();

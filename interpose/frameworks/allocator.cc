@@ -6,7 +6,6 @@
 
 #include "interpose/base/spin_lock.h"
 #include "interpose/session/environment.h"
-#include "proto/message_writer.h"
 
 namespace vramtrack {
 namespace {
@@ -67,15 +66,12 @@ void Allocators::Define(const void* allocator, Call* call) {
   if (found == nullptr || found->defined_in.load(std::memory_order_relaxed) == call->session()) return;
   found->defined_in.store(call->session(), std::memory_order_relaxed);
   const auto device = static_cast<uint32_t>(found->device.load(std::memory_order_relaxed));
-  uint8_t buffer[kNameBytes + 128];
-  MessageWriter out(buffer, sizeof buffer);
-  uint8_t* message = out.Begin(schema::definitions_field::allocators);
-  out.String(schema::allocator_field::framework, found->framework);
-  out.String(schema::allocator_field::name, found->name);
-  out.Varint(schema::allocator_field::device, device);
-  if (found->by_handle) out.Varint(schema::allocator_field::by_handle, 1);
-  out.End(message);
-  call->lane()->DefineEncoded(buffer, out.size());
+  call->writer()->Define<kNameBytes + 128>(schema::definitions_field::allocators, [&](MessageWriter* out) {
+    out->String(schema::allocator_field::framework, found->framework);
+    out->String(schema::allocator_field::name, found->name);
+    out->Varint(schema::allocator_field::device, device);
+    out->Varint(schema::allocator_field::by_handle, found->by_handle);
+  });
   if (device == kHostAsDevice) call->DefineDevice(device, "memory of the host, not of a device", 0);
 }
 

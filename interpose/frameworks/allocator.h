@@ -60,6 +60,11 @@ class Allocators {
 // device kHostAsDevice.
 bool RecordsHostMemory();
 
+// Records in the trace which of PyTorch's loaded allocator libraries do not report their blocks through a hooked
+// function. These are most likely newer versions. Call it after libraries were loaded. Thread-safe; takes the loader's
+// lock on its list of objects briefly.
+void NoteUnknownTorchAllocators();
+
 }  // namespace vramtrack
 
 #endif  // INTERPOSE_FRAMEWORKS_ALLOCATOR_H_

@@ -11,9 +11,8 @@
 
 #include "interpose/frameworks/allocator.h"
 #include "interpose/hooks/table/call.h"
+#include "interpose/hooks/table/real_entry.h"
 #include "interpose/session/session.h"
-
-#define EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace vramtrack {
 namespace {
@@ -80,8 +79,8 @@ void* None(void* self) {
 
 // Sets PyDict_GetItemString, PyLong_AsUnsignedLongLongMask, PyErr_Clear and Py_IncRef. To be called before the hooks
 // are.
-EXPORT void vramtrack_cupy_begin(const void* dict_get, const void* int_value, const void* clear_error,
-                                 const void* retain) {
+VRAMTRACK_EXPORT void vramtrack_cupy_begin(const void* dict_get, const void* int_value, const void* clear_error,
+                                           const void* retain) {
   using vramtrack::python;
   python.dict_get = reinterpret_cast<decltype(python.dict_get)>(dict_get);
   python.int_value = reinterpret_cast<decltype(python.int_value)>(int_value);
@@ -90,7 +89,7 @@ EXPORT void vramtrack_cupy_begin(const void* dict_get, const void* int_value, co
 }
 
 // alloc_postprocess: a pool took memory from its own source.
-EXPORT void* vramtrack_cupy_grown(void* none, void*, void* keywords) {
+VRAMTRACK_EXPORT void* vramtrack_cupy_grown(void* none, void*, void* keywords) {
   using namespace vramtrack;  // NOLINT
   Arguments piece;
   if (Read(keywords, &piece)) {
@@ -104,7 +103,7 @@ EXPORT void* vramtrack_cupy_grown(void* none, void*, void* keywords) {
 }
 
 // malloc_postprocess: a pool gave out a block. If it failed there is no address; what CUDA refused has been recorded.
-EXPORT void* vramtrack_cupy_allocated(void* none, void*, void* keywords) {
+VRAMTRACK_EXPORT void* vramtrack_cupy_allocated(void* none, void*, void* keywords) {
   using namespace vramtrack;  // NOLINT
   Arguments block;
   if (Read(keywords, &block) && !block.pool->has_other_memory.load(std::memory_order_relaxed)) {
@@ -119,7 +118,7 @@ EXPORT void* vramtrack_cupy_allocated(void* none, void*, void* keywords) {
 }
 
 // free_preprocess: a block is about to go back to its pool.
-EXPORT void* vramtrack_cupy_freeing(void* none, void*, void* keywords) {
+VRAMTRACK_EXPORT void* vramtrack_cupy_freeing(void* none, void*, void* keywords) {
   using namespace vramtrack;  // NOLINT
   Arguments block;
   if (Read(keywords, &block)) {

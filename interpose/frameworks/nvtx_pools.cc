@@ -14,6 +14,7 @@
 #include "interpose/base/spin_lock.h"
 #include "interpose/frameworks/allocator.h"
 #include "interpose/hooks/table/nvtx_abi.h"
+#include "interpose/hooks/table/real_entry.h"
 #include "interpose/recorder/live_set.h"
 #include "interpose/session/mark_names.h"
 
@@ -220,7 +221,7 @@ void RegionsNamed(const void* domain, const RegionNames* batch) {
     const uint64_t number = call.NumberOf(reinterpret_cast<uint64_t>(named.region));
     if (number == 0) return;
     const auto* const of = static_cast<const char*>(domain);
-    const MarkName name = vramtrack::NameOf(static_cast<const char*>(named.name), of, call.session(), call.lane());
+    const MarkName name = vramtrack::NameOf(static_cast<const char*>(named.name), of, call.session(), call.writer());
     call.Mark(schema::MARK_MEMORY_NAME, name.id, number);
   });
 }
@@ -241,8 +242,7 @@ const Slot kSlots[] = {
 }  // namespace vramtrack
 
 // NVTX calls this for each extension of each of its copies; 1 means success.
-extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(
-    vramtrack::nvtx::ExtensionModule* module) {
+VRAMTRACK_EXPORT int InitializeInjectionNvtxExtension(vramtrack::nvtx::ExtensionModule* module) {
   using namespace vramtrack;        // NOLINT
   using namespace vramtrack::nvtx;  // NOLINT
   if (module == nullptr || module->size < sizeof *module || module->module != kMemoryModule ||

@@ -50,25 +50,18 @@ CppClass CppClasses::Classify(const char* name, uint64_t info, const ProcessMemo
 }
 
 const CppClasses::Known& CppClasses::Of(uint64_t table, const ProcessMemory& memory) {
-  static constexpr Known kNone = {0, "", CppClass::kOther};
+  static constexpr Known kNone = {"", CppClass::kOther};
   if (table % 8 != 0 || !memory.IsFile(table)) return kNone;
-  size_t slot = table * 0x9e3779b97f4a7c15 >> 52;
-  static_assert(kSlots == size_t{1} << 12, "the slot's bits");
-  for (; slots_[slot].table != 0; slot = (slot + 1) % kSlots) {
-    if (slots_[slot].table == table) return slots_[slot];
-  }
-  if (2 * used_ > kSlots) return kNone;
-  uint64_t info;
+  if (const Known* known = known_.Find(table)) return *known;
+  Known* known = known_.Insert(table);
+  if (known == nullptr) return kNone;
+  *known = kNone;
+  uint64_t info, address;
   char name[kNameBytes];
-  Known known = {table, "", CppClass::kOther};
-  uint64_t address;
   if (memory.Read(table - 8, &info, sizeof info) == sizeof info && NameAt(info, memory, name, &address)) {
-    known.name = reinterpret_cast<const char*>(address);
-    known.kind = Classify(name, info, memory);
+    *known = {reinterpret_cast<const char*>(address), Classify(name, info, memory)};
   }
-  ++used_;
-  slots_[slot] = known;
-  return slots_[slot];
+  return *known;
 }
 
 // Names are a length and as many characters. Arguments of templates follow as I…E.

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "interpose/base/compact_table.h"
 #include "interpose/holders/process_memory.h"
 
 namespace vramtrack::holders {
@@ -31,19 +32,17 @@ enum class CppClass : uint8_t {
 class CppClasses {
  public:
   struct Known {
-    uint64_t table;    // address of the virtual table, 0: unused
     const char* name;  // mangled, as the type information has it
     CppClass kind;
   };
   // Returns the class of an object whose first word is `table`.
   const Known& Of(uint64_t table, const ProcessMemory& memory);
+  void Free() { known_.Free(); }
 
  private:
-  static constexpr size_t kSlots = 4096;
   static CppClass Classify(const char* name, uint64_t info, const ProcessMemory& memory);
 
-  size_t used_;
-  Known slots_[kSlots];
+  CompactTable<Known> known_;  // by the address of the virtual table
 };
 
 // Writes the last name of a mangled one to `to`, "AddmmBackward0" of "N5torch8autograd9generated14AddmmBackward0E".

@@ -15,7 +15,6 @@ constexpr size_t kUnknownWords = 32;     // of one whose size is not known: a no
 constexpr size_t kArrayWords = 1 << 14;  // of an array
 constexpr size_t kBatch = 512;
 constexpr uint8_t kCudaDevice = 1;
-constexpr int64_t kMostReferences = 1 << 24;
 
 constexpr Step kHook = {schema::HOLDER_HOOK, NameKind::kNone, 0};
 // Dicts that a tensor refers to are its hooks, or members of classes derived from it.
@@ -88,7 +87,7 @@ void ObjectWalk::ReachPythonIn(uint64_t object, Step step) {
   const size_t got = memory_.ReadObject(object, words, kHookWords);
   for (size_t i = 1; i < got; ++i) {
     if (!IsLivePythonObject(words[i])) continue;
-    const TypeKind kind = types_.Of(TypeOf(words[i]), *api_, memory_).kind;
+    const TypeKind kind = FactsOf(words[i]).kind;
     if (kind == TypeKind::kSkip || kind == TypeKind::kModule || kind == TypeKind::kType) continue;
     Reach(words[i], step, kind == TypeKind::kDict ? kContainer : 0);
   }
@@ -115,17 +114,13 @@ void ObjectWalk::ExpandTensor(uint64_t object, const TypeFacts& type, uint16_t f
   TensorFacts facts;
   wrapped_uses_ = uses != 0 && impl != 0 && (!ReadTensor(impl, &facts) || facts.data == 0) ? uses : 0;
   ExpandAttributes(object, type);
-  ReachReferred(object, type, kMember, OnTensorMember);
+  ReachReferred(object, type, [this](uint64_t member) {
+    const TypeKind kind = FactsOf(member).kind;
+    // The node of a torch.autograd.Function is among them.
+    if (kind == TypeKind::kAutogradNode) return Reach(member, kGraph, 0, GraphStage());
+    Reach(member, kind == TypeKind::kDict ? kHookOrMember : kMember);
+  });
   wrapped_uses_ = 0;
-}
-
-// The node of a torch.autograd.Function is among them.
-int ObjectWalk::OnTensorMember(uint64_t object, void* walk) {
-  auto* self = static_cast<ObjectWalk*>(walk);
-  const TypeKind kind = self->types_.Of(TypeOf(object), *self->api_, self->memory_).kind;
-  if (kind == TypeKind::kAutogradNode) return self->Reach(object, kGraph, 0, self->GraphStage()), 0;
-  self->step_ = kind == TypeKind::kDict ? kHookOrMember : kMember;
-  return OnReferred(object, walk);
 }
 
 bool ObjectWalk::ReadTensor(uint64_t impl, TensorFacts* facts) {
@@ -180,7 +175,7 @@ void ObjectWalk::ReachPythonTensorOf(uint64_t impl, const uint64_t* words, size_
   if (entry.step == schema::HOLDER_NONE && reached_[entry.parent].kind == ObjectKind::kPython) return;
   for (size_t i = 2; i < count && impl_word_ != 0; ++i) {
     const uint64_t object = words[i] & ~uint64_t{1};  // PyTorch 1.11 and later mark in it who owns whom
-    if (!IsLivePythonObject(object) || types_.Of(TypeOf(object), *api_, memory_).kind != TypeKind::kTensor) continue;
+    if (!IsLivePythonObject(object) || FactsOf(object).kind != TypeKind::kTensor) continue;
     if (Load(object + 8 * impl_word_) == impl) return Reach(object, kSame, flags & kUses, stage_);
   }
 }
@@ -291,7 +286,7 @@ void ObjectWalk::ExpandNode(uint64_t node, uint64_t name, NameKind kind) {
   ScanWords(words + common, count - common, visit);
   if (!of_python) return;
   for (size_t i = 1; i < count; ++i) {
-    if (IsLivePythonObject(words[i]) && types_.Of(TypeOf(words[i]), *api_, memory_).kind == TypeKind::kAutogradNode) {
+    if (IsLivePythonObject(words[i]) && FactsOf(words[i]).kind == TypeKind::kAutogradNode) {
       Reach(words[i], kSame);
     }
   }

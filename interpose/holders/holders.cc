@@ -40,37 +40,53 @@ struct Memory {
 
 }  // namespace
 
+namespace {
+
+struct MomentName {
+  const char* name;
+  bool HolderMoments::*asked;
+};
+constexpr MomentName kMoments[] = {{"growth", &HolderMoments::growth},
+                                   {"oom", &HolderMoments::out_of_memory},
+                                   {"exit", &HolderMoments::exit},
+                                   {"request", &HolderMoments::request}};
+
+struct Unit {
+  const char* name;
+  uint64_t ns;
+};
+constexpr Unit kUnits[] = {{"ms", 1'000'000}, {"s", 1'000'000'000}, {"m", 60'000'000'000}, {"h", 3600'000'000'000}};
+
+// A whole number, which is not 0, and its unit.
+bool ParseDuration(const char* text, size_t size, uint64_t* ns) {
+  uint64_t number = 0;
+  size_t digits = 0;
+  for (; digits < size && digits < 9 && text[digits] >= '0' && text[digits] <= '9'; ++digits) {
+    number = 10 * number + static_cast<uint64_t>(text[digits] - '0');
+  }
+  for (const Unit& unit : kUnits) {
+    const size_t length = std::strlen(unit.name);
+    if (number == 0 || size - digits != length || std::strncmp(text + digits, unit.name, length) != 0) continue;
+    *ns = number * unit.ns;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 bool ParseHolderMoments(const char* text, HolderMoments* moments) {
   *moments = {};
   if (*text == '\0' || std::strcmp(text, "0") == 0) return true;
   while (*text != '\0') {
     const size_t size = std::strcspn(text, ",");
     const auto is = [&](const char* word) { return std::strlen(word) == size && std::strncmp(text, word, size) == 0; };
-    if (is("all") || is("1")) {
-      moments->growth = moments->out_of_memory = moments->exit = moments->request = true;
-    } else if (is("growth")) {
-      moments->growth = true;
-    } else if (is("oom")) {
-      moments->out_of_memory = true;
-    } else if (is("exit")) {
-      moments->exit = true;
-    } else if (is("request")) {
-      moments->request = true;
-    } else {
-      uint64_t number = 0;
-      size_t digits = 0;
-      for (; digits < size && digits < 9 && text[digits] >= '0' && text[digits] <= '9'; ++digits) {
-        number = 10 * number + static_cast<uint64_t>(text[digits] - '0');
-      }
-      const size_t unit = size - digits;
-      const uint64_t ns = unit == 2 && std::strncmp(text + digits, "ms", 2) == 0 ? 1'000'000
-                          : unit == 1 && text[digits] == 's'                     ? 1'000'000'000
-                          : unit == 1 && text[digits] == 'm'                     ? 60'000'000'000
-                          : unit == 1 && text[digits] == 'h'                     ? 3600'000'000'000
-                                                                                 : 0;
-      if (digits == 0 || ns == 0 || number == 0) return false;
-      moments->interval_ns = number * ns;
+    bool known = false;
+    for (const MomentName& moment : kMoments) {
+      if (!is("all") && !is("1") && !is(moment.name)) continue;
+      moments->*moment.asked = known = true;
     }
+    if (!known && !ParseDuration(text, size, &moments->interval_ns)) return false;
     text += size;
     if (*text == ',') ++text;
   }
@@ -222,7 +238,8 @@ void Holders::Walk(schema::HolderMoment moment) {
   facts.stopped = memory->walk.Run(api_, kMostNs, failing, reached_last_ + reached_last_ / 8);
   reached_last_ = memory->walk.reached().size();
   facts.end_ticks = Clock::Ticks();
-  bool written = memory->record.Begin(&memory->walk, facts);
+  memory->record.Begin(&memory->walk, facts);
+  bool written = true;
   size_t bytes;
   const bool bounded = file_->bounded();
   const size_t most_bytes = bounded ? kBoundedPartBytes : kPartBytes;

@@ -122,7 +122,7 @@ void ObjectTypes::LearnClass(uint64_t type) {
   if ((FlagsOf(type) & kIsHeapType) != 0) of_class_ = Load<Traverse>(type + kTypeTraverse);
 }
 
-TypeFacts ObjectTypes::Find(uint64_t type, const PythonApi& api, const ProcessMemory& memory) const {
+TypeFacts ObjectTypes::Learn(uint64_t type, const PythonApi& api, const ProcessMemory& memory) const {
   TypeFacts facts = {};
   facts.type = type;
   facts.flags = FlagsOf(type);
@@ -142,58 +142,44 @@ TypeFacts ObjectTypes::Find(uint64_t type, const PythonApi& api, const ProcessMe
 }
 
 const TypeFacts& ObjectTypes::Of(uint64_t type, const PythonApi& api, const ProcessMemory& memory) {
-  if (last_.type == type) return last_;
-  size_t slot = HomeOf(type);
-  static_assert(kSlots == size_t{1} << 15, "the slot's bits");
-  for (; slots_[slot].type != 0; slot = (slot + 1) % kSlots) {
-    if (slots_[slot].type == type) return slots_[slot];
+  // What a container refers to is mostly of one type.
+  if (recent_ != nullptr && recent_->type == type) return *recent_;
+  const TypeFacts* known = facts_.Find(type);
+  if (known == nullptr) {
+    without_memory_ = Learn(type, api, memory);
+    TypeFacts* facts = facts_.Insert(type);
+    known = facts == nullptr ? &without_memory_ : &(*facts = without_memory_);
   }
-  if (2 * used_ >= kSlots) return last_ = Find(type, api, memory);
-  ++used_;
-  slots_[slot] = Find(type, api, memory);
-  return slots_[slot];
-}
-
-TypeFacts* ObjectTypes::SlotOf(uint64_t type) {
-  for (size_t slot = HomeOf(type); slots_[slot].type != 0; slot = (slot + 1) % kSlots) {
-    if (slots_[slot].type == type) return &slots_[slot];
-  }
-  return nullptr;
+  return *(recent_ = known);
 }
 
 bool ObjectTypes::NoteReached(const TypeFacts& type) {
   if (type.reached) return false;
-  if (TypeFacts* facts = SlotOf(type.type)) facts->reached = true;
+  if (TypeFacts* facts = facts_.Find(type.type)) facts->reached = true;
   return true;
 }
 
 void ObjectTypes::NoteSearched(uint64_t type, bool found) {
-  TypeFacts* facts = SlotOf(type);
+  TypeFacts* facts = type == 0 ? nullptr : facts_.Find(type);
   if (facts == nullptr) return;
   if (found) facts->searched = UINT8_MAX;
   if (facts->searched < kEnoughSearched) ++facts->searched;
 }
 
 bool ObjectTypes::IsBarren(uint64_t type) {
-  const TypeFacts* facts = SlotOf(type);
+  const TypeFacts* facts = type == 0 ? nullptr : facts_.Find(type);
   return facts != nullptr && facts->searched == kEnoughSearched;
 }
 
 // It is the dict that the object has besides that of its attributes.
 uint64_t ResultsOfCache(uint64_t object, const TypeFacts& type, const PythonApi& api) {
-  if (type.traverse == nullptr || std::strcmp(NameOf(type.type), "functools._lru_cache_wrapper") != 0) return 0;
-  struct Search {
-    uint64_t dict_type, attributes, found;
-  } search = {api.dict, AttributeDict(object, type, api), 0};
-  type.traverse(
-      object,
-      [](uint64_t member, void* argument) {
-        auto* search = static_cast<Search*>(argument);
-        if (TypeOf(member) == search->dict_type && member != search->attributes) search->found = member;
-        return 0;
-      },
-      &search);
-  return search.found;
+  if (std::strcmp(NameOf(type.type), "functools._lru_cache_wrapper") != 0) return 0;
+  const uint64_t attributes = AttributeDict(object, type, api);
+  uint64_t found = 0;
+  EachReferred(object, type, [&](uint64_t member) {
+    if (TypeOf(member) == api.dict && member != attributes) found = member;
+  });
+  return found;
 }
 
 // PyArrayObject_fields and PyArray_Descr of NumPy's ndarraytypes.h, the same in 1.x and 2.x as far as they are used.
@@ -272,12 +258,7 @@ const uint64_t* InlineAttributes(uint64_t object, const TypeFacts& type, const P
 
 uint64_t AttributeOf(uint64_t object, const char* name, const TypeFacts& type, const PythonApi& api) {
   if (const uint64_t dict = AttributeDict(object, type, api); dict != 0 && dict % 8 == 0) {
-    intptr_t position = 0;
-    uint64_t key, value;
-    while (api.dict_next(dict, &position, &key, &value) != 0) {
-      if (IsTextOf(api, key, name)) return value;
-    }
-    return 0;
+    return ItemNamed(api, dict, name);
   }
   const uint64_t* values = InlineAttributes(object, type, api);
   for (uint32_t i = 0; values != nullptr && i < type.inline_names; ++i) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "interpose/base/compact_table.h"
 #include "interpose/holders/process_memory.h"
 #include "interpose/holders/python_objects.h"
 
@@ -55,6 +56,19 @@ struct TypeFacts {
   uint64_t inline_keys;          // the names: every 16 bytes a str
 };
 
+// Calls `visit(member)` for each object that `object` refers to, as the interpreter's collector knows them.
+template <typename Visit>
+void EachReferred(uint64_t object, const TypeFacts& type, Visit visit) {
+  if (type.traverse == nullptr) return;
+  type.traverse(
+      object,
+      [](uint64_t member, void* argument) {
+        (*static_cast<Visit*>(argument))(member);
+        return 0;
+      },
+      &visit);
+}
+
 // Zero-initialised memory is an empty set. Not thread-safe.
 class ObjectTypes {
  public:
@@ -74,17 +88,16 @@ class ObjectTypes {
   void NoteSearched(uint64_t type, bool found);
   bool IsBarren(uint64_t type);
 
- private:
-  static constexpr size_t kSlots = size_t{1} << 15;
-  static constexpr uint8_t kEnoughSearched = 32;
-  static size_t HomeOf(uint64_t type) { return type * 0x9e3779b97f4a7c15 >> 49; }
-  TypeFacts Find(uint64_t type, const PythonApi& api, const ProcessMemory& memory) const;
-  TypeFacts* SlotOf(uint64_t type);
+  void Free() { facts_.Free(); }
 
-  size_t used_;
+ private:
+  static constexpr uint8_t kEnoughSearched = 32;
+  TypeFacts Learn(uint64_t type, const PythonApi& api, const ProcessMemory& memory) const;
+
   Traverse of_class_;  // visits what an instance of a class in Python refers to; null if it is not known
-  TypeFacts last_;
-  TypeFacts slots_[kSlots];
+  const TypeFacts* recent_;
+  TypeFacts without_memory_;       // for a type that the table has no memory for
+  CompactTable<TypeFacts> facts_;  // by type
 };
 
 // Returns the number of entries of a container, 0 for other objects.

@@ -66,6 +66,8 @@ void ObjectWalk::Free() {
   memory_.Unmap();
   reached_.Free();
   blocks_.Free();
+  types_.Free();
+  classes_.Free();
   unreached_.Free();
 }
 
@@ -137,12 +139,12 @@ void ObjectWalk::ReachAttribute(uint64_t key, uint64_t value, uint16_t flags) {
   uint16_t of_value = 0;
   // A module of TorchScript has a wrapper around the dict of its submodules.
   if ((flags & kOfModule) != 0 && IsTextOf(*api_, key, "_modules")) {
-    const TypeFacts type = types_.Of(TypeOf(value), *api_, memory_);
+    const TypeFacts type = FactsOf(value);
     const uint64_t modules =
         type.kind == TypeKind::kPlain ? AttributeOf(value, "_python_modules", type, *api_) : uint64_t{0};
     if (modules != 0 && (FlagsOf(TypeOf(modules)) & kIsDictType) != 0) Reach(modules, kSame, kModuleAttributes);
   }
-  if ((flags & kOfModule) != 0 && types_.Of(TypeOf(value), *api_, memory_).kind == TypeKind::kDict) {
+  if ((flags & kOfModule) != 0 && FactsOf(value).kind == TypeKind::kDict) {
     const bool parameters = IsTextOf(*api_, key, "_parameters"), buffers = IsTextOf(*api_, key, "_buffers");
     if (parameters || buffers || IsTextOf(*api_, key, "_modules")) {
       of_value = kModuleAttributes | (parameters ? kParameters : buffers ? kBuffers : 0);
@@ -209,7 +211,7 @@ void ObjectWalk::ExpandAttributes(uint64_t object, const TypeFacts& type) {
 
 void ObjectWalk::ExpandPython(uint64_t object) {
   // A copy: what is reached may take its place.
-  const TypeFacts type = types_.Of(TypeOf(object), *api_, memory_);
+  const TypeFacts type = FactsOf(object);
   const uint16_t flags = reached_[current_].flags;
   if (stage_ < kLarge && EntriesOf(object, type, *api_) > kManyEntries) {
     Entry& entry = reached_[current_];
@@ -252,7 +254,7 @@ void ObjectWalk::ExpandPython(uint64_t object) {
     case TypeKind::kCell:
       return Reach(Load(object + kCellContents), kSame);
     case TypeKind::kFrame:
-      ExpandFrameObject(object);
+      if (const uint64_t frame = FrameOf(object)) ExpandFrame(frame);
       break;
     case TypeKind::kTraceback:
       return ExpandTraceback(object);
@@ -288,7 +290,7 @@ void ObjectWalk::ExpandPython(uint64_t object) {
       break;
     }
     case TypeKind::kThreadLocal:
-      if (type.traverse != nullptr) type.traverse(object, OnThreadLocalMember, this);
+      ExpandThreadLocal(object, type);
       break;
     case TypeKind::kWeakReference:
     case TypeKind::kPlain:
@@ -319,21 +321,15 @@ void ObjectWalk::ExpandFunction(uint64_t function) {
   // Of a module, these are reached already. Of one that sys.modules does not have, the module is the better name.
   Reach(Load(function + o.function_globals), kMember, kAttributes, kLeftover);
   if (o.function_builtins != 0) Reach(Load(function + o.function_builtins), kMember, kAttributes, kLeftover);
-  const TypeFacts type = types_.Of(TypeOf(function), *api_, memory_);
+  const TypeFacts type = FactsOf(function);
   ExpandAttributes(function, type);
-  ReachReferred(function, type, kMember, OnFunctionMember);
-}
-
-int ObjectWalk::OnFunctionMember(uint64_t object, void* walk) {
-  auto* self = static_cast<ObjectWalk*>(walk);
-  const ObjectOffsets& o = *self->api_->offsets;
-  const uint64_t function = self->reached_[self->current_].address;
-  // Reached otherwise, or nothing that holds anything.
-  for (const uint16_t field : {o.function_globals, o.function_code, o.function_name, o.function_qualified_name}) {
-    if (object == Load(function + field)) return 0;
-  }
-  if (o.function_builtins != 0 && object == Load(function + o.function_builtins)) return 0;
-  return OnReferred(object, walk);
+  ReachReferred(function, type, [&](uint64_t member) {
+    // Reached otherwise, or nothing that holds anything.
+    for (const uint16_t field : {o.function_globals, o.function_code, o.function_name, o.function_qualified_name}) {
+      if (member == Load(function + field)) return;
+    }
+    if (o.function_builtins == 0 || member != Load(function + o.function_builtins)) Reach(member, kMember);
+  });
 }
 
 uint64_t ObjectWalk::CodeOfFrame(uint64_t frame) const {
@@ -369,9 +365,9 @@ void ObjectWalk::ExpandFrame(uint64_t frame) {
   }
 }
 
-void ObjectWalk::ExpandFrameObject(uint64_t object) {
-  const uint64_t frame = api_->offsets->frame_object != 0 ? Load(object + api_->offsets->frame_object) : object;
-  if (frame != 0) ExpandFrame(frame);
+uint64_t ObjectWalk::FrameOf(uint64_t object) const {
+  const uint16_t field = api_->offsets->frame_object;
+  return object != 0 && field != 0 ? Load(object + field) : object;
 }
 
 void ObjectWalk::ExpandGenerator(uint64_t generator) {
@@ -391,53 +387,46 @@ void ObjectWalk::ExpandGenerator(uint64_t generator) {
 }
 
 // A threading.local has a dict with the dicts of attributes, one for each thread.
-int ObjectWalk::OnThreadLocalMember(uint64_t object, void* walk) {
-  auto* self = static_cast<ObjectWalk*>(walk);
-  const PythonApi& api = *self->api_;
-  if (TypeOf(object) != api.dict) return 0;
-  intptr_t position = 0;
-  uint64_t key, value;
-  while (api.dict_next(object, &position, &key, &value) != 0) {
-    if (TypeOf(value) == api.dict) self->Reach(value, kSame, kAttributes);
-  }
-  return 0;
+void ObjectWalk::ExpandThreadLocal(uint64_t object, const TypeFacts& type) {
+  EachReferred(object, type, [this](uint64_t member) {
+    intptr_t position = 0;
+    uint64_t key, value;
+    while (TypeOf(member) == api_->dict && api_->dict_next(member, &position, &key, &value) != 0) {
+      if (TypeOf(value) == api_->dict) Reach(value, kSame, kAttributes);
+    }
+  });
 }
 
 // A context keeps its variables in a tree (CPython's hamt.c). A node has pairs of a variable and its value, which are
 // visited one after the other, and further nodes.
 void ObjectWalk::ExpandContext(uint64_t object, const TypeFacts& type) {
-  paired_ = 0;
-  if (type.traverse != nullptr) type.traverse(object, OnContextMember, this);
-}
-
-int ObjectWalk::OnContextMember(uint64_t object, void* walk) {
-  auto* self = static_cast<ObjectWalk*>(walk);
-  const PythonApi& api = *self->api_;
-  const bool of_node = TypeOf(self->reached_[self->current_].address) != api.context;
-  const bool is_node =
-      TypeOf(object) != api.context && self->types_.Of(TypeOf(object), api, self->memory_).kind == TypeKind::kContext;
-  if (!of_node || is_node) return self->Reach(object, kSame), 0;
-  if (self->paired_ == 0) return self->paired_ = object, 0;
-  // The value comes first. If only one of them is a variable, this is the key in any case.
-  uint64_t value = self->paired_, key = object;
-  self->paired_ = 0;
-  if (TypeOf(key) != api.context_variable) std::swap(key, value);
-  if (TypeOf(key) != api.context_variable) return 0;
-  const uint64_t name = Load(key + kContextVariableName);
-  const bool named = name != 0 && IsText(name);
-  self->Reach(value, {schema::HOLDER_CONTEXT_VARIABLE, named ? NameKind::kText : NameKind::kNone, named ? name : 0});
-  self->Reach(key, kMember, 0, kLeftover);
-  return 0;
+  const bool of_node = type.type != api_->context;
+  uint64_t waiting = 0;  // a member whose partner has not come yet
+  EachReferred(object, type, [&](uint64_t member) {
+    const bool is_node = TypeOf(member) != api_->context && FactsOf(member).kind == TypeKind::kContext;
+    if (!of_node || is_node) return Reach(member, kSame);
+    if (waiting == 0) {
+      waiting = member;
+      return;
+    }
+    // The value comes first. If only one of them is a variable, this is the key in any case.
+    uint64_t value = std::exchange(waiting, 0), key = member;
+    if (TypeOf(key) != api_->context_variable) std::swap(key, value);
+    if (TypeOf(key) != api_->context_variable) return;
+    const uint64_t name = Load(key + kContextVariableName);
+    const bool named = name != 0 && IsText(name);
+    Reach(value, {schema::HOLDER_CONTEXT_VARIABLE, named ? NameKind::kText : NameKind::kNone, named ? name : 0});
+    Reach(key, kMember, 0, kLeftover);
+  });
 }
 
 void ObjectWalk::ExpandTraceback(uint64_t traceback) {
   const uint64_t object = Load(traceback + kTracebackFrame);
   if (object != 0 && TypeOf(object) == api_->frame) {
-    const uint16_t field = api_->offsets->frame_object;
-    const uint64_t frame = field != 0 ? Load(object + field) : object;
+    const uint64_t frame = FrameOf(object);
     if (frame != 0) Reach(object, {schema::HOLDER_TRACEBACK, NameKind::kCode, CodeOfFrame(frame)});
   }
-  const TypeFacts type = types_.Of(TypeOf(traceback), *api_, memory_);
+  const TypeFacts type = FactsOf(traceback);
   ReachReferred(traceback, type, kSame);
 }
 

@@ -101,13 +101,14 @@ class ObjectWalk {
   void Free();
 
  private:
-  // Where paths begin, in object_roots.cc.
+  // Where paths begin, in object_paths.cc.
   void LearnClass();
   void ReachModules();
   void ReachFrames();
   void ReachHandledException();
   void ReachUnhandledException();
   void ReachFailedFrames(uint64_t traceback);
+  void ReachFrame(uint64_t address, ObjectKind kind, uint64_t frame);
   // In unreached_objects.cc. ListTracked adds the objects that the garbage collector tracks: they are alive. It stops
   // after `most_ns`, and when half of the room for entries is used. ReachTheRest reaches what no root has reached, and
   // returns false if the time is over.
@@ -118,7 +119,6 @@ class ObjectWalk {
   void AddUnreached();
   void CountReference(uint64_t object);
   static int OnTracked(uint64_t object, void* walk);
-  static int OnReference(uint64_t object, void* walk);
 
   // Looks at all objects that were reached. Returns false if the time is over.
   bool Expand();
@@ -140,25 +140,35 @@ class ObjectWalk {
   template <typename Expansion>
   bool ExpandNow(uint64_t address, ObjectKind kind, Step step, uint16_t flags, Expansion expand);
   void Fill(Entry* entry, ObjectKind kind, Step step, uint16_t flags, uint8_t stage) const;
-  using VisitObject = int (*)(uint64_t object, void* walk);
-  void ReachReferred(uint64_t object, const TypeFacts& type, Step step, VisitObject visit = OnReferred);
-  static int OnReferred(uint64_t object, void* walk);
-  static int OnFunctionMember(uint64_t object, void* walk);
-  static int OnThreadLocalMember(uint64_t object, void* walk);
-  static int OnTensorMember(uint64_t object, void* walk);
-  static int OnContextMember(uint64_t object, void* walk);
+  // Reach what an object refers to, and its type: by one step, or as `visit(member)` says.
+  void ReachReferred(uint64_t object, const TypeFacts& type, Step step);
+  template <typename Visit>
+  void ReachReferred(uint64_t object, const TypeFacts& type, Visit visit) {
+    if (type.traverse == nullptr) return;
+    const uint64_t of = type.type;
+    // Classes are reached once. From a later stage, that is not another path to them.
+    const bool type_is_new = types_.NoteReached(type);
+    if (!type.only_attributes) {
+      EachReferred(object, type, [&](uint64_t member) {
+        if (member != of) visit(member);
+      });
+    }
+    if (type_is_new) Reach(of, kMember, 0, kLeftover);
+  }
 
   void ExpandPython(uint64_t object);
   void ExpandDict(uint64_t dict, uint64_t entries, uint16_t flags);
   void ExpandAttributes(uint64_t object, const TypeFacts& type);
   void ExpandFunction(uint64_t function);
   void ExpandFrame(uint64_t frame);
-  void ExpandFrameObject(uint64_t object);
   void ExpandGenerator(uint64_t generator);
   void ExpandTraceback(uint64_t traceback);
   void ExpandContext(uint64_t object, const TypeFacts& type);
+  void ExpandThreadLocal(uint64_t object, const TypeFacts& type);
   void ReachAttribute(uint64_t key, uint64_t value, uint16_t flags);
   uint64_t CodeOfFrame(uint64_t frame) const;
+  // Returns the frame of a frame object, which is the object itself up to 3.10; 0 if it has none any more.
+  uint64_t FrameOf(uint64_t object) const;
 
   // Objects of C++, in cpp_walk.cc.
   void ExpandTensor(uint64_t object, const TypeFacts& type, uint16_t flags);
@@ -193,15 +203,12 @@ class ObjectWalk {
   schema::HolderStop listed_;       // whether all of them are
   uint32_t current_;
   uint8_t stage_;
-  Step step_;              // of what OnReferred reports
-  uint64_t type_skipped_;  // its type: not reached from each of its instances
   uint64_t end_ns_;
   uint32_t until_clock_;
   bool out_of_time_, failing_;
   size_t impl_word_;
   size_t node_words_;      // that all graph nodes have, 0: not known yet
   uint16_t wrapped_uses_;  // of the tensor that is looked at, if it only wraps others
-  uint64_t paired_;        // of a context: a member whose partner has not come yet
 };
 
 }  // namespace vramtrack::holders

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "interpose/base/hex.h"
+#include "interpose/base/memory_maps.h"
 #include "interpose/base/system_call.h"
 #include "interpose/loader/loaded_object.h"
 
@@ -26,50 +26,26 @@ bool IsChunk(uint64_t header) {
 
 }  // namespace
 
-// begin-end rwxp offset device inode      path
-void ProcessMemory::AddLine(const char* line, const char* end) {
-  Range range = {};
-  range.begin = ReadHex(&line, end);
-  if (line == end || *line++ != '-') return;
-  range.end = ReadHex(&line, end);
-  if (end - line < 6 || line[1] != 'r') return;
-  const bool writable = line[2] == 'w';
-  const char* path = line;
-  while (path < end && *path != '/' && *path != '[') ++path;
-  const bool file = path < end && *path == '/';
-  if (!file && !writable) return;
-  GrowingArray<Range>& to = file ? files_ : heap_;
-  if (to.size() > 0 && to[to.size() - 1].end == range.begin) {
-    to[to.size() - 1].end = range.end;
-  } else if (to.Reserve(1)) {
-    to.Add(range);
-  }
-}
-
 bool ProcessMemory::Prepare() {
   heap_.Clear();
   files_.Clear();
-  const int fd = OpenForReading("/proc/self/maps");
-  if (fd < 0) return false;
-  char buffer[8192];
-  size_t held = 0;
-  for (;;) {
-    const int64_t got = ReadSome(fd, buffer + held, sizeof buffer - held);
-    if (got <= 0) break;
-    held += static_cast<size_t>(got);
-    const char* line = buffer;
-    while (const auto* end = static_cast<const char*>(std::memchr(line, '\n', held - (line - buffer)))) {
-      AddLine(line, end);
-      line = end + 1;
+  MemoryMaps maps = {};
+  maps.Read();
+  maps.Each([this](const MemoryMaps::Range& range) {
+    const bool file = range.path_bytes > 0 && *range.path == '/';
+    if (!range.readable || (!file && !range.writable)) return true;
+    GrowingArray<Range>& to = file ? files_ : heap_;
+    if (to.size() > 0 && to[to.size() - 1].end == range.begin) {
+      to[to.size() - 1].end = range.end;
+    } else if (to.Reserve(1)) {
+      to.Add({range.begin, range.end});
     }
-    held -= static_cast<size_t>(line - buffer);
-    std::memmove(buffer, line, held);
-    if (held == sizeof buffer) held = 0;  // a path longer than this
-  }
-  Close(fd);
+    return true;
+  });
+  maps.Free();
   // The first library that has it serves all. `&malloc` would not tell: in a program that is linked to a fixed address,
   // such as Debian's python3, it may be a stub in the program.
-  EachLoadedObject([this](const LoadedObject& object, size_t) {
+  EachLoadedObject([this](const LoadedObject& object) {
     if (object.Find("malloc") == nullptr) return true;
     glibc_ = std::strncmp(object.name(), "libc.so", 7) == 0;
     return false;

@@ -42,7 +42,6 @@ class ProcessMemory {
     uint64_t begin, end;
   };
   static bool In(const GrowingArray<Range>& ranges, uint64_t address);
-  void AddLine(const char* line, const char* end);
 
   GrowingArray<Range> heap_, files_;  // by ascending address
   bool glibc_;                        // the process uses glibc's malloc

@@ -77,12 +77,9 @@ bool PythonApi::Find(const Interpreter& found) {
   interpreter = &found;
   minor = found.offsets().minor;
   offsets = ObjectOffsetsOf(minor);
-  LoadedObject object, program;
+  LoadedObject object;
   if (offsets == nullptr || !FindLoadedObject(found.address(), &object)) return false;
-  EachLoadedObject([&program](const LoadedObject& first, size_t) {
-    program = first;
-    return false;
-  });
+  const LoadedObject program = Program();
   bool good = true;
   const auto function = [&](auto* to, const char* name, bool needed = true) {
     void* at = object.Find(name);
@@ -155,6 +152,15 @@ bool IsTextOf(const PythonApi& api, uint64_t object, const char* ascii) {
   return std::memcmp(reinterpret_cast<const void*>(data), ascii, length) == 0;
 }
 
+uint64_t ItemNamed(const PythonApi& api, uint64_t dict, const char* name) {
+  intptr_t position = 0;
+  uint64_t key, value;
+  while (api.dict_next(dict, &position, &key, &value) != 0) {
+    if (IsTextOf(api, key, name)) return value;
+  }
+  return 0;
+}
+
 bool IsInstalledPath(const char* path, size_t size) {
   // As programs see themselves: a file in a folder of the program's own may be called anything else.
   for (const char* part : {"/site-packages/", "/dist-packages/", "/lib/python3", "<frozen "}) {
@@ -172,14 +178,8 @@ bool DerivesFrom(const PythonApi& api, uint64_t type, const char* name, const ch
     const uint64_t base = Load(bases + api.offsets->tuple_items + 8 * i);
     if ((FlagsOf(base) & kIsHeapType) == 0 || std::strcmp(NameOf(base), name) != 0) continue;
     const uint64_t dict = Load(base + kTypeDict);
-    intptr_t position = 0;
-    uint64_t key, value;
-    while (dict != 0 && api.dict_next(dict, &position, &key, &value) != 0) {
-      if (IsTextOf(api, key, "__module__")) {
-        if (IsTextOf(api, value, module)) return true;
-        break;
-      }
-    }
+    const uint64_t of = dict == 0 ? 0 : ItemNamed(api, dict, "__module__");
+    if (of != 0 && IsTextOf(api, of, module)) return true;
   }
   return false;
 }

@@ -14,20 +14,13 @@
 
 namespace vramtrack::holders {
 
-template <typename Value = uint64_t>
-inline Value Load(uint64_t address) {
-  Value value;
-  std::memcpy(&value, reinterpret_cast<const void*>(address), sizeof value);
-  return value;
-}
-
 // Offsets that are the same in 3.8 to 3.14, in bytes.
 constexpr uint16_t kTypeName = 24, kTypeBasicSize = 32, kTypeItemSize = 40, kTypeFlags = 168, kTypeTraverse = 184,
                    kTypeMembers = 240, kTypeGetters = 248, kTypeBase = 256, kTypeDict = 264, kTypeDictOffset = 288,
                    kTypeMro = 344;
-constexpr uint16_t kDictUsed = 16, kDictKeys = 32, kListItems = 24, kCellContents = 16, kModuleDict = 16,
-                   kTracebackNext = 16, kTracebackFrame = 24, kSetUsed = 24, kContextVariableName = 16;
-constexpr uint16_t kKeysIndexBytesLog = 9, kKeysKind = 10, kKeysCount = 24, kKeysIndices = 32;
+constexpr uint16_t kDictUsed = 16, kListItems = 24, kCellContents = 16, kModuleDict = 16, kTracebackNext = 16,
+                   kTracebackFrame = 24, kSetUsed = 24, kContextVariableName = 16;
+constexpr uint16_t kKeysIndexBytesLog = 9, kKeysCount = 24, kKeysIndices = 32;
 constexpr uint16_t kMemberName = 0, kMemberOffset = 16, kMemberBytes = 40;
 constexpr uint16_t kGetterName = 0, kGetterBytes = 40;
 
@@ -98,6 +91,10 @@ inline bool IsText(uint64_t object) { return (FlagsOf(TypeOf(object)) & kIsTextT
 
 // Returns whether the object is a str with these ASCII characters.
 bool IsTextOf(const PythonApi& api, uint64_t object, const char* ascii);
+
+// Returns the value of an item of a dict by its key, which is ASCII; 0 if there is none. Creates no object, unlike
+// PythonApi::dict_get.
+uint64_t ItemNamed(const PythonApi& api, uint64_t dict, const char* name);
 
 // Returns whether a path of a source file is that of an installed package or of Python itself.
 bool IsInstalledPath(const char* path, size_t size);

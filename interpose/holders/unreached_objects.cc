@@ -28,7 +28,7 @@ void ObjectWalk::AddUnreached() {
       reached_.PrefetchSlot(tracked_[i + kAhead]);
       __builtin_prefetch(reinterpret_cast<const void*>(tracked_[i + kAhead]));
     }
-    const TypeKind kind = types_.Of(TypeOf(tracked_[i]), *api_, memory_).kind;
+    const TypeKind kind = FactsOf(tracked_[i]).kind;
     if (kind == TypeKind::kSkip || kind == TypeKind::kModule) continue;
     const uint32_t entry = reached_.Add(tracked_[i], kNotReached);
     if (entry == 0) {
@@ -82,11 +82,6 @@ void ObjectWalk::CountReference(uint64_t object) {
   if (reached_[entry].references != UINT16_MAX) ++reached_[entry].references;
 }
 
-int ObjectWalk::OnReference(uint64_t object, void* walk) {
-  static_cast<ObjectWalk*>(walk)->CountReference(object);
-  return 0;
-}
-
 void ObjectWalk::ListTracked(uint64_t most_ns) {
   const uint64_t end_ns = end_ns_;
   end_ns_ = ThreadCpuNs() + most_ns;
@@ -119,8 +114,7 @@ bool ObjectWalk::ReachTheRest() {
     if ((flags & kUnreached) != 0) unreached_[left++] = at;
     if ((flags & kWhole) != 0) continue;
     const uint64_t object = reached_[at].address;
-    const TypeFacts& type = types_.Of(TypeOf(object), *api_, memory_);
-    if (type.traverse != nullptr) type.traverse(object, OnReference, this);
+    EachReferred(object, FactsOf(object), [this](uint64_t member) { CountReference(member); });
     if (OutOfTime()) return false;
   }
   const auto reach = [&](bool outside, auto is_wanted) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/holders/walk_record.h"
 
+#include <stdio.h>
+
 #include <algorithm>
 #include <cstring>
 
-#include "interpose/holders/container_limit.h"
 #include "interpose/python/frame_walk.h"
 #include "proto/frame.h"
 #include "proto/hash.h"
@@ -28,9 +29,105 @@ uint64_t HashOf(const char* text, size_t size) {
   return Mix(hash, size) | 1;
 }
 
+// dequeobject of CPython's _collectionsmodule.c and lru_cache_object of its _functoolsmodule.c, 3.8 to 3.14.
+constexpr uint16_t kDequeLimit = 64, kCacheResults = 72, kCacheLimit = 96;
+
+// A dict of lists is one container with its lists, if it has few.
+constexpr int kMostLevels = 3;
+
+// Names end like this when case and underscores are left out.
+constexpr const char* kEndings[] = {"capacity", "maxsize",    "maxlen",    "maxentries",
+                                    "maxitems", "buffersize", "cachesize", "queuesize"};
+
+uint64_t LimitAt(uint64_t address) {
+  const auto limit = Load<int64_t>(address);
+  return limit > 0 ? static_cast<uint64_t>(limit) : 0;
+}
+
+uint64_t OwnLimit(uint64_t object, const TypeFacts& type, const PythonApi& api) {
+  if (type.kind != TypeKind::kContainer) return 0;
+  if (std::strcmp(NameOf(type.type), "collections.deque") == 0) return LimitAt(object + kDequeLimit);
+  const uint64_t results = ResultsOfCache(object, type, api);
+  return results != 0 && Load(object + kCacheResults) == results ? LimitAt(object + kCacheLimit) : 0;
+}
+
+bool IsNameOfLimit(uint64_t name, const PythonApi& api) {
+  if (!IsText(name)) return false;
+  char text[64];
+  size_t size = 0;
+  const size_t read = TextAsUtf8(api.interpreter->offsets(), name, text, sizeof text);
+  for (size_t i = 0; i < read; ++i) {
+    const char c = text[i];
+    if (c != '_') text[size++] = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  for (const char* ending : kEndings) {
+    const size_t length = std::strlen(ending);
+    if (size >= length && std::memcmp(text + size - length, ending, length) == 0) return true;
+  }
+  return false;
+}
+
+// The smallest limit among attributes that so many entries do not exceed.
+class Limits {
+ public:
+  Limits(uint64_t entries, const PythonApi& api) : entries_(entries), api_(api) {}
+
+  void Add(uint64_t name, uint64_t value) {
+    if (value == 0 || (FlagsOf(TypeOf(value)) & kIsIntType) == 0 || !IsNameOfLimit(name, api_)) return;
+    int overflow = 0;
+    const long long number = api_.int_value(value, &overflow);
+    if (overflow != 0 || number <= 0) return;
+    const auto limit = static_cast<uint64_t>(number);
+    if (limit >= entries_ && (least_ == 0 || limit < least_)) least_ = limit;
+  }
+  uint64_t least() const { return least_; }
+
+ private:
+  uint64_t entries_;
+  const PythonApi& api_;
+  uint64_t least_ = 0;
+};
+
+// Returns the limit of a container with so many `entries`: maxlen of a deque, maxsize of an lru_cache, or a number that
+// the object which has it as an attribute calls capacity, maxsize or the like. A limit that it is past is none. Returns
+// 0 if there is none: a cache below its limit grows like a leak. `entry` is of a Python object.
+uint64_t LimitOf(const Entry& entry, uint64_t entries, ObjectWalk* walk) {
+  const PythonApi& api = walk->api();
+  if (const uint64_t own = OwnLimit(entry.address, walk->FactsOf(entry.address), api)) return own >= entries ? own : 0;
+  Limits limits(entries, api);
+  const Entry* at = &entry;
+  for (int level = 0; level < kMostLevels && at->parent != 0; ++level) {
+    const Entry& owner = walk->reached()[at->parent];
+    if (owner.kind != ObjectKind::kPython) return 0;
+    const TypeFacts type = walk->FactsOf(owner.address);
+    if ((owner.flags & kAttributes) != 0) {
+      // Of a module or a class, numbers may be about anything.
+      if (owner.step != schema::HOLDER_NONE || owner.parent == 0 || type.kind != TypeKind::kDict) return 0;
+      const Entry& instance = walk->reached()[owner.parent];
+      if (instance.kind != ObjectKind::kPython || walk->FactsOf(instance.address).kind != TypeKind::kPlain) return 0;
+      intptr_t position = 0;
+      uint64_t name, value;
+      while (api.dict_next(owner.address, &position, &name, &value) != 0) limits.Add(name, value);
+      return limits.least();
+    }
+    if (type.kind == TypeKind::kPlain) {
+      const uint64_t* values = InlineAttributes(owner.address, type, api);
+      for (uint32_t i = 0; values != nullptr && i < type.inline_names; ++i) {
+        limits.Add(Load(type.inline_keys + 16 * i), values[i]);
+      }
+      return limits.least();
+    }
+    const bool container =
+        type.kind == TypeKind::kDict || type.kind == TypeKind::kList || type.kind == TypeKind::kTuple;
+    if (!container || EntriesOf(owner.address, type, api) > kFewEntries) return 0;
+    at = &owner;
+  }
+  return 0;
+}
+
 }  // namespace
 
-bool WalkRecord::Begin(ObjectWalk* walk, const WalkFacts& facts) {
+void WalkRecord::Begin(ObjectWalk* walk, const WalkFacts& facts) {
   walk_ = walk;
   facts_ = facts;
   good_ = true;
@@ -40,14 +137,12 @@ bool WalkRecord::Begin(ObjectWalk* walk, const WalkFacts& facts) {
     std::sort(blocks, blocks + count, [](const HeldBlock& a, const HeldBlock& b) { return a.address < b.address; });
   }
   tensors_ = count;
-  return true;
 }
 
 void WalkRecord::Free() {
   names_.Free();
   name_numbers_.Free();
-  row_numbers_.Free();
-  shape_numbers_.Free();
+  paths_.Free();
   rows_.Free();
   shapes_.Free();
   chain_.Free();
@@ -91,14 +186,8 @@ uint32_t WalkRecord::NameOfStep(const Entry& entry, schema::HolderStep* step) {
       return Name(name, strnlen(name, kMostNameBytes));
     }
     case NameKind::kNumber: {
-      auto number = static_cast<int64_t>(entry.name);
-      char* at = text + sizeof text;
-      const bool negative = number < 0;
-      uint64_t left = negative ? 0 - static_cast<uint64_t>(number) : static_cast<uint64_t>(number);
-      do *--at = static_cast<char>('0' + left % 10);
-      while ((left /= 10) != 0);
-      if (negative) *--at = '-';
-      return Name(at, static_cast<size_t>(text + sizeof text - at));
+      const int size = snprintf(text, sizeof text, "%lld", static_cast<long long>(entry.name));
+      return Name(text, static_cast<size_t>(size));
     }
     case NameKind::kCode:
       return entry.name == 0 ? 0 : CodeName(entry.name, offsets.code_qualified_name);
@@ -128,14 +217,10 @@ uint32_t WalkRecord::FileName(const Entry& entry) {
     return CodeName(entry.name, api.interpreter->offsets().code_file);
   }
   if (entry.step != schema::HOLDER_MODULE) return 0;
-  intptr_t position = 0;
-  uint64_t key, value, file = 0, loader = 0;
-  while (file == 0 && api.dict_next(entry.address, &position, &key, &value) != 0) {
-    if (IsTextOf(api, key, "__file__")) file = value;
-    if (IsTextOf(api, key, "__loader__")) loader = value;
-  }
+  uint64_t file = ItemNamed(api, entry.address, "__file__");
   // When the program has ended, CPython deletes __main__.__file__; the loader still has it.
-  if (file == 0 && loader != 0) file = AttributeOf(loader, "path", walk_->FactsOf(loader), api);
+  const uint64_t loader = file == 0 ? ItemNamed(api, entry.address, "__loader__") : 0;
+  if (loader != 0) file = AttributeOf(loader, "path", walk_->FactsOf(loader), api);
   if (file == 0 || !IsText(file)) return 0;
   char text[kMostNameBytes];
   return Name(text, TextAsUtf8(api.interpreter->offsets(), file, text, sizeof text));
@@ -167,29 +252,30 @@ uint32_t WalkRecord::AddRow(uint32_t parent, const Entry& entry) {
   auto step = static_cast<schema::HolderStep>(entry.step);
   const uint32_t name = NameOfStep(entry, &step);
   // A list whose nodes refer to each other is not spelled out.
-  if (parent != 0 && rows_[parent - 1].step == step && rows_[parent - 1].name == name &&
-      (step == schema::HOLDER_MEMBER || step == schema::HOLDER_ATTRIBUTE)) {
+  const auto repeats = [&](uint32_t row) {
+    return row != 0 && paths_.Get(row).step == step && paths_.Get(row).name == name;
+  };
+  if (repeats(parent) && (step == schema::HOLDER_MEMBER || step == schema::HOLDER_ATTRIBUTE)) {
     uint32_t before = parent;
     for (int i = 0; i < 2 && before != 0; ++i) {
-      before = rows_[before - 1].parent;
-      if (before != 0 && (rows_[before - 1].step != step || rows_[before - 1].name != name)) before = 0;
+      before = paths_.Get(before).parent;
+      if (!repeats(before)) before = 0;
     }
     if (before != 0) return parent;
   }
-  uint32_t* number = row_numbers_.Insert(Mix(Mix(Mix(kHashMultiplier, parent), static_cast<uint64_t>(step)), name) | 1);
-  if (number == nullptr || !rows_.Reserve(1)) {
+  const uint32_t number = rows_.Reserve(1) ? paths_.FindOrAdd({parent, static_cast<uint32_t>(step), name}) : 0;
+  if (number == 0) {
     good_ = false;
     return parent;
   }
-  if (*number == 0) {
-    rows_.Add({parent, step, name, TypeName(entry),
-               parent == 0 || step == schema::HOLDER_TRACEBACK ? FileName(entry) : 0, depth, 0, 0, 0});
-    *number = static_cast<uint32_t>(rows_.size());
+  if (number > rows_.size()) {
+    const bool has_file = parent == 0 || step == schema::HOLDER_TRACEBACK;
+    rows_.Add({TypeName(entry), has_file ? FileName(entry) : 0, depth, 0, 0, 0});
   }
-  Row& row = rows_[*number - 1];
+  Row& row = rows_[number - 1];
   NoteEntries(entry, entries, &row);
   ++row.objects;
-  return *number;
+  return number;
 }
 
 // 1 + row; 0 for none.
@@ -215,21 +301,11 @@ uint32_t WalkRecord::RowOf(uint32_t entry) {
 
 uint32_t WalkRecord::ShapeOf(const TensorFacts& facts) {
   if (facts.dimensions > 5) return 0;
-  uint64_t hash = Mix(kHashMultiplier, facts.dimensions);
-  Shape shape = {};
-  shape.dimensions = facts.dimensions;
-  for (size_t i = 0; i < facts.dimensions; ++i) {
-    shape.sizes[i] = facts.sizes[i];
-    hash = Mix(hash, static_cast<uint64_t>(facts.sizes[i]));
-  }
-  uint32_t* number = shape_numbers_.Insert(hash | 1);
-  if (number == nullptr || !shapes_.Reserve(1)) {
-    good_ = false;
-    return 0;
-  }
-  if (*number != 0) return *number;
-  shapes_.Add(shape);
-  return *number = static_cast<uint32_t>(shapes_.size());
+  Shape shape = {facts.dimensions, {}};
+  for (size_t i = 0; i < facts.dimensions; ++i) shape.sizes[i] = facts.sizes[i];
+  const uint32_t number = shapes_.FindOrAdd(shape);
+  good_ = good_ && number != 0;
+  return number;
 }
 
 bool WalkRecord::StartFrame() {
@@ -237,11 +313,10 @@ bool WalkRecord::StartFrame() {
     ReachedObjects& reached = walk_->reached();
     for (uint32_t i = 1; i < reached.size(); ++i) reached[i].row = 0;
     name_numbers_.Free();
-    row_numbers_.Free();
-    shape_numbers_.Free();
   }
   names_.Clear();
   name_count_ = 0;
+  paths_.Clear();
   rows_.Clear();
   shapes_.Clear();
   block_rows_.Clear();
@@ -296,17 +371,18 @@ uint8_t* WalkRecord::Encode(size_t first, size_t end, bool last, bool bounded, s
     out.End(length);
   };
   const size_t rows = rows_.size();
-  column(f::path_parent, rows, [&](size_t i) { return rows_[i].parent; });
-  column(f::path_step, rows, [&](size_t i) { return rows_[i].step; });
-  column(f::path_name, rows, [&](size_t i) { return rows_[i].name; });
+  column(f::path_parent, rows, [&](size_t i) { return paths_.Get(i + 1).parent; });
+  column(f::path_step, rows, [&](size_t i) { return paths_.Get(i + 1).step; });
+  column(f::path_name, rows, [&](size_t i) { return paths_.Get(i + 1).name; });
   column(f::path_type, rows, [&](size_t i) { return rows_[i].type; });
   column(f::path_entries, rows, [&](size_t i) { return rows_[i].entries; });
   column(f::path_objects, rows, [&](size_t i) { return rows_[i].objects; });
   column(f::path_file, rows, [&](size_t i) { return rows_[i].file; });
-  column(f::shape_dimensions, shapes_.size(), [&](size_t i) { return shapes_[i].dimensions; });
+  column(f::shape_dimensions, shapes_.size(), [&](size_t i) { return shapes_.rows()[i].dimensions; });
   uint8_t* sizes = out.Begin(f::shape_sizes);
   for (size_t i = 0; i < shapes_.size(); ++i) {
-    for (size_t d = 0; d < shapes_[i].dimensions; ++d) out.RawVarint(static_cast<uint64_t>(shapes_[i].sizes[d]));
+    const Shape& shape = shapes_.rows()[i];
+    for (size_t d = 0; d < shape.dimensions; ++d) out.RawVarint(static_cast<uint64_t>(shape.sizes[d]));
   }
   out.End(sizes);
   const size_t count = end - first;

@@ -9,6 +9,7 @@
 
 #include "interpose/base/compact_table.h"
 #include "interpose/base/growing_array.h"
+#include "interpose/base/row_table.h"
 #include "interpose/holders/object_walk.h"
 
 namespace vramtrack::holders {
@@ -24,7 +25,7 @@ struct WalkFacts {
 class WalkRecord {
  public:
   // Prepares the record of a finished walk, whose objects must not change before the last frame is made.
-  bool Begin(ObjectWalk* walk, const WalkFacts& facts);
+  void Begin(ObjectWalk* walk, const WalkFacts& facts);
 
   // Makes the next frame, of about `most_bytes` at most, with space for a generation if the file is bounded. Returns
   // null after the last one, and if there is no memory. The frame is valid until the next call.
@@ -33,12 +34,15 @@ class WalkRecord {
   void Free();
 
  private:
+  struct Path {
+    uint32_t parent, step, name;
+  };
   struct Row {
-    uint32_t parent, step, name, type, file, depth;
+    uint32_t type, file, depth;
     uint64_t entries, objects, limit;
   };
   struct Shape {
-    uint32_t dimensions;
+    uint64_t dimensions;
     int64_t sizes[5];
   };
 
@@ -62,9 +66,10 @@ class WalkRecord {
   uint64_t tensors_;
   GrowingArray<uint8_t> names_;  // encoded fields
   uint32_t name_count_;
-  CompactTable<uint32_t> name_numbers_, row_numbers_, shape_numbers_;
-  GrowingArray<Row> rows_;
-  GrowingArray<Shape> shapes_;
+  CompactTable<uint32_t> name_numbers_;
+  RowTable<Path> paths_;
+  GrowingArray<Row> rows_;  // of these
+  RowTable<Shape> shapes_;
   GrowingArray<uint32_t> chain_;
   struct BlockRow {
     uint32_t path, type, shape;

@@ -15,8 +15,8 @@ bool IsDefinition(const char* name, const void* address) {
   return FindLoadedObject(address, &library) && library.Find(name) == address;
 }
 
-}  // namespace
-
+// Makes an import lead to `value`. A page that the loader made read-only is made writable for the store, then read-only
+// again. The store is one instruction, so other threads may call the function meanwhile.
 void StoreImport(const LoadedObject& object, void** slot, void* value) {
   const auto at = reinterpret_cast<uint64_t>(slot);
   const uint64_t page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
@@ -29,37 +29,81 @@ void StoreImport(const LoadedObject& object, void** slot, void* value) {
   if (read_only) syscall(SYS_mprotect, page, page_bytes, PROT_READ);
 }
 
+}  // namespace
+
 unsigned long long LibrariesLoaded() {
   unsigned long long count = 0;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* data) {
-        *static_cast<unsigned long long*>(data) = info->dlpi_adds;
-        return 1;
-      },
-      &count);
+  EachLoaderEntry([&count](const dl_phdr_info& info) {
+    count = info.dlpi_adds;
+    return false;
+  });
   return count;
 }
 
-void PatchImports(Wanted wanted, Replacement replacement) {
-  EachLoadedObject([&](const LoadedObject& object, size_t) {
+void NewImports::PatchAll() {
+  libraries_seen_.store(LibrariesLoaded());
+  EachLoadedObject([this](const LoadedObject& object) {
     if (IsOwnObject(object)) return true;
     const auto patch = [&](const char* name, void** slot) {
-      void* const value = replacement(object, name, *slot);
+      void* const value = replacement_(object, name, *slot);
       if (value != nullptr && value != *slot) StoreImport(object, slot, value);
     };
     object.EachImport([&](const char* name, void** slot) {
-      if (wanted(name)) patch(name, slot);
+      if (wanted_(name)) patch(name, slot);
     });
     object.EachImportedAddress([&](const char* name, void** slot) {
-      if (wanted(name) && IsDefinition(name, *slot)) patch(name, slot);
+      if (wanted_(name) && IsDefinition(name, *slot)) patch(name, slot);
     });
     return true;
   });
 }
 
-void NewImports::Patch() {
-  const unsigned long long now = LibrariesLoaded();
-  if (libraries_seen_.exchange(now) != now) PatchImports(wanted_, replacement_);
+// What an unloaded library has left at the same address is replaced.
+bool BorrowedImports::Remember(const Loan& loan) {
+  for (size_t i = 0; i < loans_.size(); ++i) {
+    if (loans_[i].slot != loan.slot) continue;
+    loans_[i] = loan;
+    return true;
+  }
+  if (!loans_.Reserve(1)) return false;
+  loans_.Add(loan);
+  return true;
+}
+
+// Of two threads, one that borrows and one that gives back, the later one to change `on_` prevails.
+void BorrowedImports::BorrowNew() {
+  if (!on_.load(std::memory_order_acquire)) return;
+  EachLoadedObject([&](const LoadedObject& object) {
+    if (IsOwnObject(object)) return true;
+    object.EachImport([&](const char* name, void** slot) {
+      void* const own = *slot;
+      void* const value = replacement_(object, name, own);
+      if (value == nullptr || value == own || !on_.load(std::memory_order_acquire)) return;
+      if (Remember({slot, value, own})) StoreImport(object, slot, value);
+    });
+    return true;
+  });
+}
+
+void BorrowedImports::Borrow() {
+  Begin();
+  BorrowNew();
+}
+
+void BorrowedImports::GiveBack() {
+  on_.store(false, std::memory_order_release);
+  EachLoadedObject([&](const LoadedObject& object) {
+    if (IsOwnObject(object)) return true;
+    object.EachImport([&](const char*, void** slot) {
+      if (!IsOwnAddress(*slot) || on_.load(std::memory_order_acquire)) return;
+      for (size_t i = 0; i < loans_.size(); ++i) {
+        if (loans_[i].slot != slot || loans_[i].lent != *slot) continue;
+        StoreImport(object, slot, loans_[i].own);
+        return;
+      }
+    });
+    return true;
+  });
 }
 
 }  // namespace vramtrack

@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "interpose/base/growing_array.h"
 #include "interpose/loader/loaded_object.h"
 
 namespace vramtrack {
@@ -15,29 +16,54 @@ using Replacement = void* (*)(const LoadedObject& importer, const char* name, co
 // Returns whether imports of this name may be replaced.
 using Wanted = bool (*)(const char* name);
 
-// Makes an import lead to `value`. A page that the loader made read-only is made writable for the store, then read-only
-// again. The store is one instruction, so other threads may call the function meanwhile.
-void StoreImport(const LoadedObject& object, void** slot, void* value);
-
-// Calls `replacement` for the wanted imports of every loaded library except this one, and stores what it returns.
-// Addresses that a library keeps in its data are replaced too, but not what it has put there itself.
-// Holds the loader's lock of its list, so that two threads do not patch at once.
-void PatchImports(Wanted wanted, Replacement replacement);
-
 // Returns the number of libraries that were loaded since the program began. Takes the loader's lock of its list.
 unsigned long long LibrariesLoaded();
 
-// Patches the imports of libraries that are loaded later. Thread-safe.
+// Redirects imports for good. Thread-safe: the loader's lock of its list is held, so two threads do not patch at once.
 class NewImports {
  public:
   constexpr NewImports(Wanted wanted, Replacement replacement) : wanted_(wanted), replacement_(replacement) {}
-  // Patches all imports in the first call, and in later ones if libraries were loaded since the last call.
-  void Patch();
+  // PatchAll stores what `replacement` returns for the wanted imports of every loaded library except this one. Patch
+  // does so if libraries were loaded since the last call. Addresses that a library keeps in its data are replaced too,
+  // but not what it has put there itself.
+  void PatchAll();
+  void Patch() {
+    if (libraries_seen_.load() != LibrariesLoaded()) PatchAll();
+  }
 
  private:
   const Wanted wanted_;
   const Replacement replacement_;
   std::atomic<unsigned long long> libraries_seen_{0};  // number of libraries loaded since the program began
+};
+
+// Redirects imports and, later, restores them. All functions are thread-safe. Place it in static memory.
+class BorrowedImports {
+ public:
+  constexpr explicit BorrowedImports(Replacement replacement) : replacement_(replacement) {}
+
+  // Redirects the imports of all libraries, and remembers where they led. Without memory to remember it, an import
+  // stays.
+  void Borrow();
+  // From now on, BorrowNew redirects.
+  void Begin() { on_.store(true, std::memory_order_release); }
+  // Redirects the imports of libraries that are new since the last call, and does nothing after GiveBack.
+  void BorrowNew();
+  // Stores back what was there in each import that still has what Borrow has stored. Threads may be in functions to
+  // which imports led until now: these must stay in memory.
+  void GiveBack();
+
+ private:
+  struct Loan {
+    void** slot;
+    void* lent;  // what it leads to now
+    void* own;   // what it led to before
+  };
+  bool Remember(const Loan& loan);
+
+  const Replacement replacement_;
+  std::atomic<bool> on_{false};
+  GrowingArray<Loan> loans_ = {};  // under the loader's lock of its list
 };
 
 }  // namespace vramtrack

@@ -14,6 +14,13 @@ extern const char _end[] __attribute__((visibility("hidden")));
 namespace vramtrack {
 namespace {
 
+// Types of relocations.
+#if defined(__aarch64__)
+constexpr uint64_t kJumpSlot = R_AARCH64_JUMP_SLOT, kGlobalData = R_AARCH64_GLOB_DAT, kAbsolute = R_AARCH64_ABS64;
+#else
+constexpr uint64_t kJumpSlot = R_X86_64_JUMP_SLOT, kGlobalData = R_X86_64_GLOB_DAT, kAbsolute = R_X86_64_64;
+#endif
+
 uint32_t GnuHash(const char* name) {
   uint32_t h = 5381;
   for (; *name != '\0'; ++name) h = h * 33 + static_cast<unsigned char>(*name);
@@ -106,26 +113,11 @@ LoadedObject::LoadedObject(const dl_phdr_info& info)
 }
 
 bool LoadedObject::IsFunctionSlot(const ElfW(Rela) & entry) {
-  [[maybe_unused]] const uint64_t type = ELF64_R_TYPE(entry.r_info);
-#if defined(__x86_64__)
-  return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT;
-#elif defined(__aarch64__)
-  return type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_GLOB_DAT;
-#else
-  return false;
-#endif
+  return ELF64_R_TYPE(entry.r_info) == kJumpSlot || ELF64_R_TYPE(entry.r_info) == kGlobalData;
 }
 
 bool LoadedObject::IsAddress(const ElfW(Rela) & entry) {
-  if (entry.r_addend != 0 || entry.r_offset % sizeof(void*) != 0) return false;
-  [[maybe_unused]] const uint64_t type = ELF64_R_TYPE(entry.r_info);
-#if defined(__x86_64__)
-  return type == R_X86_64_64;
-#elif defined(__aarch64__)
-  return type == R_AARCH64_ABS64;
-#else
-  return false;
-#endif
+  return entry.r_addend == 0 && entry.r_offset % sizeof(void*) == 0 && ELF64_R_TYPE(entry.r_info) == kAbsolute;
 }
 
 bool LoadedObject::VersionFits(uint32_t index, const char* version) const {
@@ -226,18 +218,12 @@ bool LoadedObject::Needs(const char* soname) const {
 }
 
 VisitedObjects LoaderCounts(const VisitedObjects& visited) {
-  struct State {
-    const VisitedObjects* visited;
-    VisitedObjects now;
-  } state = {&visited, {}};
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* data) {
-        auto* s = static_cast<State*>(data);
-        s->now = {info->dlpi_adds, info->dlpi_subs, s->now.count + 1};
-        return s->now.loaded == s->visited->loaded || s->now.unloaded == s->visited->unloaded ? 1 : 0;
-      },
-      &state);
-  return state.now;
+  VisitedObjects now = {};
+  EachLoaderEntry([&](const dl_phdr_info& info) {
+    now = {info.dlpi_adds, info.dlpi_subs, now.count + 1};
+    return now.loaded != visited.loaded && now.unloaded != visited.unloaded;
+  });
+  return now;
 }
 
 // New ones are at the end, and there are no more of them than were loaded. Those of other namespaces are counted, too.
@@ -248,27 +234,28 @@ size_t StillCovered(const VisitedObjects& visited, const VisitedObjects& now) {
   return now.count > new_ones ? now.count - new_ones : 0;
 }
 
+LoadedObject Program() {
+  LoadedObject program;
+  EachLoadedObject([&program](const LoadedObject& first) {
+    program = first;
+    return false;
+  });
+  return program;
+}
+
 // Reads the tables of the one that it is, not of all: there may be thousands.
 bool FindLoadedObject(const void* address, LoadedObject* object) {
-  struct Search {
-    uint64_t address;
-    LoadedObject* object;
-  } search = {reinterpret_cast<uint64_t>(address), object};
-  return dl_iterate_phdr(
-             [](dl_phdr_info* info, size_t, void* data) {
-               const auto* s = static_cast<Search*>(data);
-               if (LiesAbove(*info, s->address)) return 0;
-               for (size_t i = 0; i < info->dlpi_phnum; ++i) {
-                 const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-                 if (segment.p_type != PT_LOAD || s->address - info->dlpi_addr - segment.p_vaddr >= segment.p_memsz) {
-                   continue;
-                 }
-                 *s->object = LoadedObject(*info);
-                 return 1;
-               }
-               return 0;
-             },
-             &search) != 0;
+  const auto at = reinterpret_cast<uint64_t>(address);
+  return EachLoaderEntry([&](const dl_phdr_info& info) {
+    if (LiesAbove(info, at)) return true;
+    for (size_t i = 0; i < info.dlpi_phnum; ++i) {
+      const ElfW(Phdr)& segment = info.dlpi_phdr[i];
+      if (segment.p_type != PT_LOAD || at - info.dlpi_addr - segment.p_vaddr >= segment.p_memsz) continue;
+      *object = LoadedObject(info);
+      return false;
+    }
+    return true;
+  });
 }
 
 bool IsOwnObject(const LoadedObject& object) { return object.Contains(__ehdr_start); }

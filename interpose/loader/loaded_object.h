@@ -95,20 +95,19 @@ class LoadedObject {
   uint64_t relro_begin_ = 0, relro_end_ = 0;
 };
 
-// Calls `visit(object, index)` for every loaded library in the loader's order, the program first, until it returns
-// false. Holds the loader's lock of its list; `visit` must not load libraries.
+// Calls `visit(info)` for every entry of the loader's list in its order, the program first, until it returns false.
+// Returns whether it did. Holds the loader's lock of the list; `visit` must not load libraries.
 template <typename Visit>
-void EachLoadedObject(Visit visit) {
-  struct State {
-    Visit* visit;
-    size_t index;
-  } state = {&visit, 0};
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* data) {
-        auto* s = static_cast<State*>(data);
-        return (*s->visit)(LoadedObject(*info), s->index++) ? 0 : 1;
-      },
-      &state);
+bool EachLoaderEntry(Visit visit) {
+  return dl_iterate_phdr(
+             [](dl_phdr_info* info, size_t, void* data) { return (*static_cast<Visit*>(data))(*info) ? 0 : 1; },
+             &visit) != 0;
+}
+
+// The same with `visit(object)`, which reads the tables of each library.
+template <typename Visit>
+bool EachLoadedObject(Visit visit) {
+  return EachLoaderEntry([&](const dl_phdr_info& info) { return visit(LoadedObject(info)); });
 }
 
 // Returns whether an object is loaded entirely above an address. It does not read the tables of the object: with
@@ -146,41 +145,29 @@ enum class Earlier {
 template <typename Remains, typename Begin, typename Visit>
 bool EachNewObject(VisitedObjects* visited, Remains remains, Begin begin, Visit visit) {
   constexpr int kTries = 8;
-  struct State {
-    Remains* remains;
-    Begin* begin;
-    Visit* visit;
-    VisitedObjects now;
-    size_t covered, index;
-    Earlier earlier;
-    bool begun, changed;
-  };
   for (int tries = 0; tries < kTries; ++tries) {
     const VisitedObjects now = LoaderCounts(*visited);
     const size_t covered = StillCovered(*visited, now);
     const Earlier earlier = covered == 0                        ? Earlier::kForgotten
                             : visited->unloaded != now.unloaded ? Earlier::kSomeRemain
                                                                 : Earlier::kAllRemain;
-    State state = {&remains, &begin, &visit, now, covered, 0, earlier, false, false};
-    dl_iterate_phdr(
-        [](dl_phdr_info* info, size_t, void* data) {
-          auto* s = static_cast<State*>(data);
-          // The list is locked during the iteration, so its first entry shows the counters for all.
-          s->changed = info->dlpi_adds != s->now.loaded || info->dlpi_subs != s->now.unloaded;
-          if (s->changed) return 1;
-          if (s->index++ < s->covered) {
-            if (s->earlier == Earlier::kSomeRemain) (*s->remains)(info->dlpi_addr);
-            return 0;
-          }
-          if (!s->begun) (*s->begin)(s->earlier);
-          s->begun = true;
-          (*s->visit)(LoadedObject(*info));
-          return 0;
-        },
-        &state);
-    if (state.changed) continue;
-    if (!state.begun) begin(earlier);
-    *visited = {now.loaded, now.unloaded, state.index};
+    size_t index = 0;
+    bool begun = false;
+    const bool changed = EachLoaderEntry([&](const dl_phdr_info& info) {
+      // The list is locked during the iteration, so its first entry shows the counters for all.
+      if (info.dlpi_adds != now.loaded || info.dlpi_subs != now.unloaded) return false;
+      if (index++ < covered) {
+        if (earlier == Earlier::kSomeRemain) remains(info.dlpi_addr);
+        return true;
+      }
+      if (!begun) begin(earlier);
+      begun = true;
+      visit(LoadedObject(info));
+      return true;
+    });
+    if (changed) continue;
+    if (!begun) begin(earlier);
+    *visited = {now.loaded, now.unloaded, index};
     return true;
   }
   return false;
@@ -192,6 +179,9 @@ bool EachNewObject(VisitedObjects* visited, Visit visit) {
   return EachNewObject(
       visited, [](uint64_t) {}, [](Earlier) {}, visit);
 }
+
+// Returns the program itself, which is the first object.
+LoadedObject Program();
 
 // Finds the loaded library that contains the address. Returns false if there is none.
 bool FindLoadedObject(const void* address, LoadedObject* object);

@@ -14,7 +14,7 @@ namespace {
 
 std::vector<uint64_t> LoadedBases() {
   std::vector<uint64_t> bases;
-  EachLoadedObject([&](const LoadedObject& object, size_t) {
+  EachLoadedObject([&](const LoadedObject& object) {
     bases.push_back(object.base());
     return true;
   });

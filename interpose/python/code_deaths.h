@@ -16,7 +16,7 @@
 #include "interpose/base/concurrent_table.h"
 #include "interpose/python/frame_walk.h"
 #include "interpose/python/interpreter.h"
-#include "interpose/recorder/lane.h"
+#include "interpose/recorder/event_writer.h"
 
 namespace vramtrack {
 
@@ -58,12 +58,12 @@ class CodeDeaths {
 class CodeTable {
  public:
   // Returns the number of the frame's code object, which is at least 1, or 0 if it could not be recorded. Defines a new
-  // code object in `lane` first, with its names, file and line table. Two threads that find a new code object at the
+  // code object in `writer` first, with its names, file and line table. Two threads that find a new code object at the
   // same time may define it twice, with different numbers. The frame must belong to the calling thread.
-  uint32_t NumberOf(const PythonFrame& frame, const FrameOffsets& offsets, Lane* lane);
+  uint32_t NumberOf(const PythonFrame& frame, const FrameOffsets& offsets, EventWriter* writer);
 
  private:
-  bool Define(uint32_t id, uint64_t code, const FrameOffsets& offsets, Lane* lane);
+  bool Define(uint32_t id, uint64_t code, const FrameOffsets& offsets, EventWriter* writer);
 
   ConcurrentTable ids_;  // keyed by address and fingerprint
   std::atomic<uint32_t> next_id_;

@@ -11,13 +11,6 @@
 namespace vramtrack {
 namespace {
 
-template <typename Value = uint64_t>
-Value Load(uint64_t address) {
-  Value value;
-  std::memcpy(&value, reinterpret_cast<const void*>(address), sizeof value);
-  return value;
-}
-
 // How many bytes there are, and the last eight. What a str or bytes object has takes that much at least, zero included
 // and rounded up, so they can always be read.
 uint64_t TailOf(uint64_t data, uint64_t bytes) {
@@ -130,6 +123,8 @@ namespace {
 
 size_t Utf8Bytes(uint32_t c) { return c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4; }
 
+}  // namespace
+
 char* PutUtf8(uint32_t c, char* to) {
   const size_t bytes = Utf8Bytes(c);
   constexpr uint8_t kLead[] = {0, 0, 0xc0, 0xe0, 0xf0};
@@ -141,13 +136,9 @@ char* PutUtf8(uint32_t c, char* to) {
   return to + bytes;
 }
 
-}  // namespace
-
 size_t TextAsUtf8(const FrameOffsets& offsets, uint64_t text, char* to, size_t capacity) {
-  uint64_t length;
-  uint32_t state;
-  std::memcpy(&length, reinterpret_cast<const char*>(text) + kTextLength, sizeof length);
-  std::memcpy(&state, reinterpret_cast<const char*>(text) + kTextState, sizeof state);
+  const uint64_t length = Load(text + kTextLength);
+  const auto state = Load<uint32_t>(text + kTextState);
   if (!IsCompactText(state)) return 0;
   const uint32_t unit = TextUnit(state);
   const char* data = reinterpret_cast<const char*>(text) + TextDataOffset(offsets, state);

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "interpose/python/frame_offsets.h"
 #include "interpose/python/interpreter.h"
 #include "interpose/stacks/native_stack.h"
 
@@ -64,6 +63,10 @@ constexpr bool IsCompactText(uint32_t state) {
 constexpr uint32_t TextDataOffset(const FrameOffsets& offsets, uint32_t state) {
   return (state >> 6 & 1) != 0 ? offsets.text_ascii : offsets.text_compact;
 }
+
+// Writes a code point as UTF-8, which takes at most 4 bytes, and returns the end. Surrogates are encoded as if they
+// were characters.
+char* PutUtf8(uint32_t c, char* to);
 
 // Writes the end of the str at `text` to `to` as UTF-8, in whole characters and at most `capacity` bytes. Returns the
 // number of bytes. Surrogates are encoded as if they were characters.

@@ -2,7 +2,6 @@
 #include "interpose/python/python_stacks.h"
 
 #include "interpose/python/code_deaths.h"
-#include "proto/message_writer.h"
 
 namespace vramtrack {
 
@@ -14,15 +13,11 @@ void PythonStacks::Prepare(size_t max_frames, StackTable* stacks, ModuleMap* mod
 }
 
 // Looks for the interpreter among the libraries that are loaded now.
-__attribute__((noinline)) void PythonStacks::Look(Lane* lane) {
+__attribute__((noinline)) void PythonStacks::Look(EventWriter* writer) {
   SpinLockHolder hold(&lock_);
   if (!hold.held()) return;
   const uint32_t generation = modules_->generation();
-  LoadedObject program;
-  EachLoadedObject([&program](const LoadedObject& object, size_t) {
-    program = object;
-    return false;
-  });
+  const LoadedObject program = Program();
   Candidate* found = nullptr;
   // False once one is found.
   const auto look_in = [&](const LoadedObject& object) {
@@ -33,12 +28,12 @@ __attribute__((noinline)) void PythonStacks::Look(Lane* lane) {
     if (what == Interpreter::Found::kNone) return true;
     found = next;
     ++used_;
-    if (what == Interpreter::Found::kUnknown) Refuse(next, lane);
+    if (what == Interpreter::Found::kUnknown) Refuse(next, writer);
     return false;
   };
   // An interpreter that was found is met again each time: it may have gone.
   if (current_.load(std::memory_order_relaxed) != nullptr || used_ != 0) {
-    EachLoadedObject([&](const LoadedObject& object, size_t) { return look_in(object); });
+    EachLoadedObject(look_in);
   } else {
     EachNewObject(&visited_, [&](const LoadedObject& object) {
       if (found == nullptr) look_in(object);
@@ -58,12 +53,12 @@ PythonStacks::Candidate* PythonStacks::Known(const LoadedObject& object) {
 }
 
 // Once, on the first thread that has frames: what they say must look like frames.
-__attribute__((noinline)) bool PythonStacks::Check(Candidate* python, uint64_t frame, Lane* lane) {
+__attribute__((noinline)) bool PythonStacks::Check(Candidate* python, uint64_t frame, EventWriter* writer) {
   const bool plausible = FramesArePlausible(python->interpreter, frame);
   SpinLockHolder hold(&lock_);
   if (!hold.held() || python->refused) return false;
   if (!plausible) {
-    Refuse(python, lane);
+    Refuse(python, writer);
     current_.store(nullptr, std::memory_order_release);
     return false;
   }
@@ -79,55 +74,50 @@ void PythonStacks::Watch(const Candidate* python) {
 }
 
 // With the lock held.
-void PythonStacks::Refuse(Candidate* python, Lane* lane) {
+void PythonStacks::Refuse(Candidate* python, EventWriter* writer) {
   python->refused = true;
   refused_.store(&python->interpreter, std::memory_order_release);
-  uint8_t buffer[256];
-  MessageWriter out(buffer, sizeof buffer);
-  uint8_t* message = out.Begin(schema::definitions_field::unseen);
-  out.String(schema::unseen_field::library, python->interpreter.described());
-  out.Varint(schema::unseen_field::reason, schema::UNSEEN_PYTHON);
-  out.End(message);
-  lane->DefineEncoded(buffer, out.size());
+  writer->Define<256>(schema::definitions_field::unseen, [&](MessageWriter* out) {
+    out->String(schema::unseen_field::library, python->interpreter.described());
+    out->Varint(schema::unseen_field::reason, schema::UNSEEN_PYTHON);
+  });
 }
 
 // The frames lie on the stack: who runs Python has one that is much larger.
-__attribute__((noinline)) uint32_t PythonStacks::TakeFrom(uint64_t frame, Lane* lane) {
+__attribute__((noinline)) uint32_t PythonStacks::TakeFrom(uint64_t frame, EventWriter* writer) {
   Candidate* python = current_.load(std::memory_order_acquire);
   if (python == nullptr) return 0;
-  if (__builtin_expect(!python->checked.load(std::memory_order_acquire), 0) && !Check(python, frame, lane)) return 0;
+  if (__builtin_expect(!python->checked.load(std::memory_order_acquire), 0) && !Check(python, frame, writer)) return 0;
   PythonFrames frames;
   ReadFrames(python->interpreter, frame, max_frames_, &frames);
   if (frames.count == 0) return 0;
   const auto* words = reinterpret_cast<const uint64_t*>(frames.frames);
-  return stacks_->Intern({StackWords::kPython, frames.truncated, words, 2 * frames.count}, lane,
-                         [&](uint32_t number) { return Define(number, frames, python->interpreter.offsets(), lane); });
+  return stacks_->Intern(
+      {StackWords::kPython, frames.truncated, words, 2 * frames.count}, writer,
+      [&](uint32_t number) { return Define(number, frames, python->interpreter.offsets(), writer); });
 }
 
 __attribute__((noinline)) bool PythonStacks::Define(uint32_t number, const PythonFrames& frames,
-                                                    const FrameOffsets& offsets, Lane* lane) {
+                                                    const FrameOffsets& offsets, EventWriter* writer) {
   namespace f = schema::pythonStack_field;
   constexpr size_t kMostBytes = 2 * (kMaxVarintBytes + 2) + 10 * kMaxFrames;
   uint32_t codes[kMaxFrames];
   for (size_t i = 0; i < frames.count; ++i) {
-    codes[i] = codes_.NumberOf(frames.frames[i], offsets, lane);
+    codes[i] = codes_.NumberOf(frames.frames[i], offsets, writer);
     if (codes[i] == 0) return false;
   }
-  uint8_t buffer[kMostBytes + 32];
-  MessageWriter out(buffer, sizeof buffer);
-  uint8_t* message = out.Begin(schema::definitions_field::python_stacks);
-  out.Varint(f::id, number);
-  out.Varint(f::truncated, frames.truncated);
-  uint8_t* column = out.Begin(f::code);
-  for (size_t i = 0; i < frames.count; ++i) out.RawVarint(codes[i]);
-  out.End(column);
-  column = out.Begin(f::instruction);
-  for (size_t i = 0; i < frames.count; ++i) {
-    out.RawVarint((frames.frames[i].instruction() & ~1u) | static_cast<uint32_t>(frames.frames[i].entry()));
-  }
-  out.End(column);
-  out.End(message);
-  return lane->DefineEncoded(buffer, out.size());
+  return writer->Define<kMostBytes + 32>(schema::definitions_field::python_stacks, [&](MessageWriter* out) {
+    out->Varint(f::id, number);
+    out->Varint(f::truncated, frames.truncated);
+    uint8_t* column = out->Begin(f::code);
+    for (size_t i = 0; i < frames.count; ++i) out->RawVarint(codes[i]);
+    out->End(column);
+    column = out->Begin(f::instruction);
+    for (size_t i = 0; i < frames.count; ++i) {
+      out->RawVarint((frames.frames[i].instruction() & ~1u) | static_cast<uint32_t>(frames.frames[i].entry()));
+    }
+    out->End(column);
+  });
 }
 
 }  // namespace vramtrack

@@ -16,7 +16,7 @@
 #include "interpose/python/code_deaths.h"
 #include "interpose/python/frame_walk.h"
 #include "interpose/python/interpreter.h"
-#include "interpose/recorder/lane.h"
+#include "interpose/recorder/event_writer.h"
 #include "interpose/stacks/module_map.h"
 #include "interpose/stacks/native_stack.h"
 #include "interpose/stacks/stack_table.h"
@@ -31,24 +31,19 @@ class PythonStacks {
   // `max_frames` <= kMaxFrames. `stacks` and `modules` are not owned and must outlive this object.
   void Prepare(size_t max_frames, StackTable* stacks, ModuleMap* modules);
 
-  // Returns the number of the calling thread's PythonStack. Returns 0 if the thread is not in Python code, if the
-  // interpreter is finalizing or cannot be read, and if the stack could not be recorded. Defines a new stack in `lane`
-  // first. Must not be called in a signal handler that may have interrupted the interpreter.
-  uint32_t Take(Lane* lane) {
-    const uint64_t frame = Innermost(lane);
-    return frame == 0 ? 0 : TakeFrom(frame, lane);
-  }
-
-  // Do the same in two steps. Innermost returns the innermost frame, or 0 if there is none; it is valid only until the
-  // thread continues to run Python code. TakeFrom returns the number of the stack from that frame.
-  uint64_t Innermost(Lane* lane) {
+  // Return the number of the calling thread's PythonStack, in two steps. Innermost returns the innermost frame; it is
+  // valid only until the thread continues to run Python code. It returns 0 if the thread is not in Python code, and if
+  // the interpreter is finalizing or cannot be read. TakeFrom returns the number of the stack from that frame, or 0 if
+  // the stack could not be recorded. It defines a new stack in `writer` first. Must not be called in a signal handler
+  // that may have interrupted the interpreter.
+  uint64_t Innermost(EventWriter* writer) {
     if (!wanted_) return 0;
-    if (__builtin_expect(modules_->refresh_due(), 0) && !modules_->Refresh(lane)) return 0;
-    if (__builtin_expect(modules_->generation() != looked_at_.load(std::memory_order_acquire), 0)) Look(lane);
+    if (__builtin_expect(modules_->refresh_due(), 0) && !modules_->Refresh(writer)) return 0;
+    if (__builtin_expect(modules_->generation() != looked_at_.load(std::memory_order_acquire), 0)) Look(writer);
     const Candidate* python = current_.load(std::memory_order_acquire);
     return python == nullptr ? 0 : python->interpreter.InnermostFrame(python->checked.load(std::memory_order_acquire));
   }
-  uint32_t TakeFrom(uint64_t frame, Lane* lane);
+  uint32_t TakeFrom(uint64_t frame, EventWriter* writer);
 
   // Returns the code of the interpreter at which the native stack of a thread with Python frames ends, or an empty
   // range. Valid only after Innermost.
@@ -76,12 +71,12 @@ class PythonStacks {
   };
   static constexpr size_t kMaxInterpreters = 4;  // as many as CodeDeaths can watch
 
-  void Look(Lane* lane);
+  void Look(EventWriter* writer);
   Candidate* Known(const LoadedObject& object);
-  bool Check(Candidate* python, uint64_t frame, Lane* lane);
+  bool Check(Candidate* python, uint64_t frame, EventWriter* writer);
   void Watch(const Candidate* python);
-  void Refuse(Candidate* python, Lane* lane);
-  bool Define(uint32_t number, const PythonFrames& frames, const FrameOffsets& offsets, Lane* lane);
+  void Refuse(Candidate* python, EventWriter* writer);
+  bool Define(uint32_t number, const PythonFrames& frames, const FrameOffsets& offsets, EventWriter* writer);
 
   bool wanted_;
   uint32_t max_frames_;

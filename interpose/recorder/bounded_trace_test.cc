@@ -19,8 +19,8 @@
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/peaks/failure_log.h"
+#include "interpose/recorder/event_writer.h"
 #include "interpose/recorder/file_space.h"
-#include "interpose/recorder/lane.h"
 #include "proto/testing/holder_walk_builder.h"
 #include "proto/trace.pb.h"
 
@@ -28,7 +28,7 @@ namespace vramtrack {
 namespace {
 
 constexpr uint64_t kCap = 1 << 20;
-constexpr int kLanes = 4;
+constexpr int kWriters = 4;
 constexpr size_t kMostLive = 1500;
 
 template <typename T>
@@ -36,7 +36,7 @@ T* Zeroed() {
   return static_cast<T*>(MapPrivate(sizeof(T)));
 }
 
-// One trace with several lanes.
+// One trace with several writers.
 class Recording {
  public:
   Recording(const std::string& name, uint64_t max_bytes) : file_(Zeroed<TraceFile>()) {
@@ -44,17 +44,17 @@ class Recording {
     path_ = std::string(folder != nullptr ? folder : "/tmp") + "/" + name + ".vtrace";
     unlink(path_.c_str());
     EXPECT_EQ(file_->Create(path_.c_str(), max_bytes), 0);
-    for (uint32_t i = 0; i < kLanes; ++i) {
-      lanes_.push_back(Zeroed<Lane>());
+    for (uint32_t i = 0; i < kWriters; ++i) {
+      lanes_.push_back(Zeroed<EventWriter>());
       lanes_.back()->Attach(file_, file_->NewJournal(), i);
     }
   }
-  Lane& lane(size_t i) { return *lanes_[i]; }
+  EventWriter& writer(size_t i) { return *lanes_[i]; }
   TraceFile& file() { return *file_; }
   const std::string& path() const { return path_; }
 
   void Finish() {
-    for (Lane* lane : lanes_) EXPECT_TRUE(lane->Seal());
+    for (EventWriter* writer : lanes_) EXPECT_TRUE(writer->Seal());
     file_->Finish(Clock::Ticks(), 0);
   }
   std::string Bytes() const {
@@ -66,7 +66,7 @@ class Recording {
 
  private:
   TraceFile* file_;
-  std::vector<Lane*> lanes_;
+  std::vector<EventWriter*> lanes_;
   std::string path_;
 };
 
@@ -76,7 +76,7 @@ struct Live {
   schema::Kind kind;
 };
 
-// Everything that a process may record, on all lanes; `each` is called for both traces.
+// Everything that a process may record, on all writers; `each` is called for both traces.
 class Job {
  public:
   Job(uint64_t seed, Recording* one, Recording* other) : random_(seed), recordings_{one, other} {}
@@ -89,27 +89,27 @@ class Job {
  private:
   uint64_t Below(uint64_t n) { return random_() % n; }
 
-  template <typename OnLane>
-  void Both(size_t lane, OnLane on_lane) {
-    for (Recording* recording : recordings_) on_lane(&recording->lane(lane));
+  template <typename OnWriter>
+  void Both(size_t writer, OnWriter on_writer) {
+    for (Recording* recording : recordings_) on_writer(&recording->writer(writer));
   }
 
-  void Allocate(size_t lane) {
+  void Allocate(size_t writer) {
     constexpr schema::Kind kKinds[] = {schema::DEVICE, schema::PINNED, schema::STREAM, schema::STREAM_ORDERED};
     const schema::Kind kind = kKinds[Below(4)];
     const auto device = static_cast<uint32_t>(Below(2)), stack = static_cast<uint32_t>(1 + Below(12));
     const uint64_t bytes = kind == schema::STREAM ? 0 : 512 * (1 + Below(9)),
                    address = 0x7f0000000000 + (next_++ << 12);
-    live_.push_back({static_cast<uint32_t>(lane), device, recordings_[0]->lane(lane).next_allocation(), kind});
-    Both(lane, [&](Lane* on) {
+    live_.push_back({static_cast<uint32_t>(writer), device, recordings_[0]->writer(writer).next_allocation(), kind});
+    Both(writer, [&](EventWriter* on) {
       on->Allocation(kind, device, stack, address, bytes, kind == schema::STREAM_ORDERED ? 77 : 0);
     });
   }
 
-  void Free(size_t lane, bool fails) {
+  void Free(size_t writer, bool fails) {
     const size_t victim = Below(live_.size());
     const Live live = live_[victim];
-    Both(lane, [&](Lane* on) {
+    Both(writer, [&](EventWriter* on) {
       on->Event(schema::FREE, live.kind, live.device, 0, live.thread, live.ordinal);
       if (fails) on->Event(schema::FREE_FAILED, 0, 0, 0, 0, uint64_t{1});
     });
@@ -118,9 +118,9 @@ class Job {
     live_.pop_back();
   }
 
-  void Reset(size_t lane) {
+  void Reset(size_t writer) {
     const auto device = static_cast<uint32_t>(Below(2));
-    Both(lane, [&](Lane* on) { on->DeviceReset(device); });
+    Both(writer, [&](EventWriter* on) { on->DeviceReset(device); });
     std::vector<Live> kept;
     for (const Live& live : live_) {
       if (live.device != device) kept.push_back(live);
@@ -129,36 +129,39 @@ class Job {
   }
 
   void DoOne() {
-    const size_t lane = Below(8) == 0 ? kLanes - 1 : Below(kLanes - 1);  // one of them is slow
+    const size_t writer = Below(8) == 0 ? kWriters - 1 : Below(kWriters - 1);  // one of them is slow
     const uint64_t dice = Below(100000);
-    if (dice < 60) return Reset(lane);
+    if (dice < 60) return Reset(writer);
     if (dice < 300)
-      return Both(lane, [](Lane* on) { on->Event(schema::FREE_UNKNOWN, schema::DEVICE, 0, 0, 0, uint64_t{5}); });
+      return Both(writer,
+                  [](EventWriter* on) { on->Event(schema::FREE_UNKNOWN, schema::DEVICE, 0, 0, 0, uint64_t{5}); });
     if (dice < 600) {
-      return Both(lane,
-                  [](Lane* on) { on->Event(schema::FAIL, schema::DEVICE, 0, 0, 3, uint64_t{2}, uint64_t{1} << 40); });
+      return Both(writer, [](EventWriter* on) {
+        on->Event(schema::FAIL, schema::DEVICE, 0, 0, 3, uint64_t{2}, uint64_t{1} << 40);
+      });
     }
     if (dice < 800) {
-      return Both(lane,
-                  [](Lane* on) { on->Event(schema::MEMORY_INFO, 0, 0, 0, 0, uint64_t{1} << 30, uint64_t{1} << 34); });
+      return Both(writer, [](EventWriter* on) {
+        on->Event(schema::MEMORY_INFO, 0, 0, 0, 0, uint64_t{1} << 30, uint64_t{1} << 34);
+      });
     }
     if (dice < 1200) {
       const uint64_t name = 1 + Below(3), number = next_mark_++;
       const auto kind = static_cast<uint32_t>(schema::MARK_RECORD_FUNCTION + Below(3));
       const auto stack = static_cast<uint32_t>(1 + Below(3));
-      return Both(lane % 2, [=](Lane* on) { on->Event(schema::MARK, kind, 0, 0, stack, name, number); });
+      return Both(writer % 2, [=](EventWriter* on) { on->Event(schema::MARK, kind, 0, 0, stack, name, number); });
     }
     if (dice < 1300) {
       const uint64_t bytes = Below(1 << 30);
-      return Both(0, [=](Lane* on) { on->Event(schema::FRAMEWORK_MEMORY, 0, 1, 0, 0, bytes, 2 * bytes); });
+      return Both(0, [=](EventWriter* on) { on->Event(schema::FRAMEWORK_MEMORY, 0, 1, 0, 0, bytes, 2 * bytes); });
     }
     if (dice < 1900) {
       ++steps_;
-      return Both(0, [this](Lane* on) { on->Event(schema::STEP, 0, 0, 0, 0, steps_, uint64_t{0}); });
+      return Both(0, [this](EventWriter* on) { on->Event(schema::STEP, 0, 0, 0, 0, steps_, uint64_t{0}); });
     }
-    if (!live_.empty() && dice < 3000) return Free(lane, /*fails=*/true);
-    if (live_.size() < kMostLive && dice % 2 == 0) return Allocate(lane);
-    if (!live_.empty()) Free(lane, /*fails=*/false);
+    if (!live_.empty() && dice < 3000) return Free(writer, /*fails=*/true);
+    if (live_.size() < kMostLive && dice % 2 == 0) return Allocate(writer);
+    if (!live_.empty()) Free(writer, /*fails=*/false);
   }
 
   std::mt19937_64 random_;
@@ -221,11 +224,11 @@ TEST(BoundedTraceTest, TellsTheSameAsAFullTrace) {
     for (Recording* recording : {&full, &bounded}) {
       for (uint32_t stack = 1; stack <= 12; ++stack) {
         const uint64_t frames[] = {0x400000 + stack, 0x500000};
-        ASSERT_TRUE(recording->lane(stack % kLanes).DefineStack(stack, 0, false, frames, 2));
+        ASSERT_TRUE(recording->writer(stack % kWriters).DefineStack(stack, 0, false, frames, 2));
       }
     }
     for (Recording* recording : {&full, &bounded}) {
-      recording->lane(1).Event(schema::LIMIT, 0, 0, 0, 3, uint64_t{2}, uint64_t{8} << 20);
+      recording->writer(1).Event(schema::LIMIT, 0, 0, 0, 3, uint64_t{2}, uint64_t{8} << 20);
     }
     Job job(seed, &full, &bounded);
     for (int i = 0; i < 10; ++i) {
@@ -262,31 +265,31 @@ TEST(BoundedTraceTest, TellsTheSameAsAFullTrace) {
 
 TEST(BoundedTraceTest, ThreadsThatComeWhenTheFileIsFullGetTheirJournals) {
   Recording recording("late_threads", 2 << 20);
-  const auto pairs = [](Lane* lane, uint64_t count) {
+  const auto pairs = [](EventWriter* writer, uint64_t count) {
     for (uint64_t i = 0; i < count; ++i) {
-      const uint64_t ordinal = lane->next_allocation();
-      ASSERT_TRUE(lane->Allocation(schema::DEVICE, 0, 1, 0x1000, 512, 0));
-      ASSERT_TRUE(lane->Event(schema::FREE, schema::DEVICE, 0, 0, lane->thread(), ordinal));
+      const uint64_t ordinal = writer->next_allocation();
+      ASSERT_TRUE(writer->Allocation(schema::DEVICE, 0, 1, 0x1000, 512, 0));
+      ASSERT_TRUE(writer->Event(schema::FREE, schema::DEVICE, 0, 0, writer->thread(), ordinal));
     }
   };
-  pairs(&recording.lane(0), 400000);
+  pairs(&recording.writer(0), 400000);
   EXPECT_GE(recording.file().counter(schema::COUNTER_BASE_GENERATION)->load(), 1u);
-  std::vector<Lane*> late;
+  std::vector<EventWriter*> late;
   for (uint32_t i = 0; i < 6; ++i) {
-    late.push_back(Zeroed<Lane>());
+    late.push_back(Zeroed<EventWriter>());
     uint64_t* journal = recording.file().NewJournal();
     ASSERT_NE(journal, nullptr);
-    late.back()->Attach(&recording.file(), journal, kLanes + i);
+    late.back()->Attach(&recording.file(), journal, kWriters + i);
     pairs(late.back(), 30000);
   }
-  for (Lane* lane : late) EXPECT_TRUE(lane->Seal());
+  for (EventWriter* writer : late) EXPECT_TRUE(writer->Seal());
   recording.Finish();
   const std::string bytes = recording.Bytes();
   EXPECT_LE(bytes.size(), size_t{2} << 20);
   TraceLayout layout;
   ASSERT_EQ(ScanTrace(bytes, &layout), "");
   EXPECT_TRUE(layout.damage.empty());
-  EXPECT_EQ(layout.journals.size(), kLanes + 6u);
+  EXPECT_EQ(layout.journals.size(), kWriters + 6u);
   EXPECT_EQ(FiguresOf(recording.path()).events, 2 * (400000u + 6 * 30000u));
 }
 
@@ -296,22 +299,22 @@ TEST(BoundedTraceTest, ThreadsThatComeAtAnyTimeGetTheirJournals) {
   for (uint64_t pairs_of_each = 4000; pairs_of_each <= 76000; pairs_of_each += 8000) {
     SCOPED_TRACE(pairs_of_each);
     Recording recording("any_time", 3 << 20);
-    std::vector<Lane*> lanes;
-    for (size_t i = 0; i < kLanes; ++i) lanes.push_back(&recording.lane(i));
+    std::vector<EventWriter*> writers;
+    for (size_t i = 0; i < kWriters; ++i) writers.push_back(&recording.writer(i));
     uint64_t pairs = 0;
-    while (lanes.size() < kThreads) {
+    while (writers.size() < kThreads) {
       for (uint64_t i = 0; i < pairs_of_each; ++i, ++pairs) {
-        Lane* lane = lanes.back();
-        const uint64_t ordinal = lane->next_allocation();
-        ASSERT_TRUE(lane->Allocation(schema::DEVICE, 0, 1, 0x1000, 512, 0));
-        ASSERT_TRUE(lane->Event(schema::FREE, schema::DEVICE, 0, 0, lane->thread(), ordinal));
+        EventWriter* writer = writers.back();
+        const uint64_t ordinal = writer->next_allocation();
+        ASSERT_TRUE(writer->Allocation(schema::DEVICE, 0, 1, 0x1000, 512, 0));
+        ASSERT_TRUE(writer->Event(schema::FREE, schema::DEVICE, 0, 0, writer->thread(), ordinal));
       }
       uint64_t* journal = recording.file().NewJournal();
-      ASSERT_NE(journal, nullptr) << lanes.size();
-      lanes.push_back(Zeroed<Lane>());
-      lanes.back()->Attach(&recording.file(), journal, static_cast<uint32_t>(lanes.size() - 1));
+      ASSERT_NE(journal, nullptr) << writers.size();
+      writers.push_back(Zeroed<EventWriter>());
+      writers.back()->Attach(&recording.file(), journal, static_cast<uint32_t>(writers.size() - 1));
     }
-    for (size_t i = kLanes; i < lanes.size(); ++i) ASSERT_TRUE(lanes[i]->Seal());
+    for (size_t i = kWriters; i < writers.size(); ++i) ASSERT_TRUE(writers[i]->Seal());
     recording.Finish();
     EXPECT_LE(recording.Bytes().size(), size_t{3} << 20);
     EXPECT_EQ(FiguresOf(recording.path()).events, 2 * pairs);

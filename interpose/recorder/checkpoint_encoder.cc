@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "interpose/base/growing_array.h"
-#include "interpose/recorder/folded_past.h"
-#include "interpose/recorder/identity.h"
+#include "interpose/recorder/evicted_history.h"
+#include "interpose/recorder/live_set.h"
 #include "proto/checkpoint_record.h"
 #include "proto/frame.h"
 #include "proto/varint.h"
@@ -18,43 +18,36 @@ namespace f = schema::checkpoint_field;
 // Births are kept to this fraction of a bin.
 constexpr uint32_t kUnitsInBinShift = 14;
 
-// Returns the field of Checkpoint for events that each bin keeps as a number, the first and the last.
+// Returns the field of Checkpoint for events that each bin keeps as a number, the first and the last: the first in the
+// table.
 uint32_t FieldOfKept(uint32_t operation) {
-  switch (operation) {
-    case schema::STEP:
-      return f::steps;
-    case schema::MARK:
-      return f::marks;
-    case schema::MEMORY_INFO:
-      return f::memory;
-    case schema::FRAMEWORK_MEMORY:
-      return f::framework_memory;
-    default:
-      return f::failures;
+  for (const RecordLayout& layout : record_layouts::kAll) {
+    if (layout.operation == operation) return layout.field;
   }
+  return 0;
 }
 
 }  // namespace
 
-// Encodes a FoldedPast as a Checkpoint message. Use each object once.
+// Encodes a EvictedHistory as a Checkpoint message. Use each object once.
 class CheckpointEncoder {
  public:
   // The encoder appends to `*out`; it keeps both pointers, which must stay valid.
-  CheckpointEncoder(FoldedPast* past, uint32_t least_time_shift, GrowingArray<uint8_t>* out)
-      : past_(*past), out_(*out), time_shift_(least_time_shift) {
-    const uint32_t bin_shift = past_.bins_.shift();
+  CheckpointEncoder(EvictedHistory* past, uint32_t least_time_shift, GrowingArray<uint8_t>* out)
+      : history_(*past), out_(*out), time_shift_(least_time_shift) {
+    const uint32_t bin_shift = history_.bins_.shift();
     if (bin_shift > kUnitsInBinShift + time_shift_) time_shift_ = bin_shift - kUnitsInBinShift;
   }
 
   // Returns false if there is no memory; the contents of `*out` are then unusable.
   bool Encode() {
     WriteDefinitions();
-    Varint(f::events, past_.events_);
-    Varint(f::start_time, past_.bins_.start());
-    Varint(f::last_time, past_.last_time_);
-    Varint(f::bin_shift, past_.bins_.shift());
+    Varint(f::events, history_.events_);
+    Varint(f::start_time, history_.bins_.start());
+    Varint(f::last_time, history_.last_time_);
+    Varint(f::bin_shift, history_.bins_.shift());
     Varint(f::time_shift, time_shift_);
-    Varint(f::unknown_frees, past_.unknown_frees_);
+    Varint(f::unknown_frees, history_.unknown_frees_);
     WriteThreads();
     WriteSites();
     WriteLive();
@@ -66,10 +59,10 @@ class CheckpointEncoder {
  private:
   void WriteDefinitions() {
     const size_t definitions = Begin(f::definitions);
-    Raw(past_.definitions_.data(), past_.definitions_.size());
-    past_.kept_.ForEach([this](uint64_t key, const FoldedPast::Kept* kept) {
+    Raw(history_.definitions_.data(), history_.definitions_.size());
+    history_.kept_.ForEach([this](uint64_t key, const EvictedHistory::Kept* kept) {
       namespace g = schema::hostReading_field;
-      if (past_.event_sites_.Get(key >> 8).operation != FoldedPast::kHostReading) return;
+      if (history_.event_sites_.Get(key >> 8).operation != EvictedHistory::kHostReading) return;
       const size_t reading = Begin(schema::definitions_field::host_readings);
       Varint(g::time, kept->time);
       Varint(g::resident, kept->value);
@@ -77,10 +70,10 @@ class CheckpointEncoder {
       End(reading);
     });
     // Threads that are gone with all that they allocated need no name.
-    past_.threads_.Rebuild([this](uint64_t key, const FoldedPast::Thread* thread) {
+    history_.threads_.Rebuild([this](uint64_t key, const EvictedHistory::Thread* thread) {
       if (thread->ended && thread->live == 0) return;
       Raw(thread->definition, thread->definition_bytes);
-      FoldedPast::Thread* kept = past_.threads_.Insert(key);
+      EvictedHistory::Thread* kept = history_.threads_.Insert(key);
       good_ = good_ && kept != nullptr;
       if (kept != nullptr) *kept = *thread;
     });
@@ -88,39 +81,40 @@ class CheckpointEncoder {
   }
 
   void WriteThreads() {
-    using Thread = FoldedPast::Thread;
-    Column(f::thread, &past_.threads_, [](uint64_t key, const Thread&) { return key - 1; });
-    Column(f::thread_events, &past_.threads_, [](uint64_t, const Thread& thread) { return thread.events; });
-    Column(f::thread_allocations, &past_.threads_, [](uint64_t, const Thread& thread) { return thread.allocations; });
+    using Thread = EvictedHistory::Thread;
+    Column(f::thread, &history_.threads_, [](uint64_t key, const Thread&) { return key - 1; });
+    Column(f::thread_events, &history_.threads_, [](uint64_t, const Thread& thread) { return thread.events; });
+    Column(f::thread_allocations, &history_.threads_,
+           [](uint64_t, const Thread& thread) { return thread.allocations; });
   }
 
   void WriteSites() {
-    RowColumn(f::site_kind, past_.sites_.rows(), &FoldedPast::Site::kind);
-    RowColumn(f::site_device, past_.sites_.rows(), &FoldedPast::Site::device);
-    RowColumn(f::site_stack, past_.sites_.rows(), &FoldedPast::Site::stack);
+    RowColumn(f::site_kind, history_.sites_.rows(), &EvictedHistory::Site::kind);
+    RowColumn(f::site_device, history_.sites_.rows(), &EvictedHistory::Site::device);
+    RowColumn(f::site_stack, history_.sites_.rows(), &EvictedHistory::Site::stack);
   }
 
   // 0 for a shape that is new, otherwise 1 + its row.
   uint64_t ShapeReference(const LiveRecord& live) {
-    const size_t before = past_.shapes_.size();
-    const uint32_t number = past_.shapes_.FindOrAdd({live.site, live.bytes, live.stream});
+    const size_t before = history_.shapes_.size();
+    const uint32_t number = history_.shapes_.FindOrAdd({live.site, live.bytes, live.stream});
     good_ = good_ && number != 0;
     return number > before ? 0 : number;
   }
 
   void WriteLive() {
-    past_.shapes_.Clear();
+    history_.shapes_.Clear();
     LiveColumn(f::live_shape, [this](const LiveRecord& live) { return ShapeReference(live); });
-    RowColumn(f::shape_site, past_.shapes_.rows(), &FoldedPast::Shape::site);
-    RowColumn(f::shape_bytes, past_.shapes_.rows(), &FoldedPast::Shape::bytes);
-    RowColumn(f::shape_stream, past_.shapes_.rows(), &FoldedPast::Shape::stream);
+    RowColumn(f::shape_site, history_.shapes_.rows(), &EvictedHistory::Shape::site);
+    RowColumn(f::shape_bytes, history_.shapes_.rows(), &EvictedHistory::Shape::bytes);
+    RowColumn(f::shape_stream, history_.shapes_.rows(), &EvictedHistory::Shape::stream);
 
     // Journals are sealed one after the other, so threads come in long runs.
     const auto runs = [this](uint32_t field, auto on_run) {
       uint32_t thread = 0;
       uint64_t length = 0;
       const size_t begun = Begin(field);
-      past_.live_.ForEach([&](const LiveRecord* live) {
+      history_.live_.ForEach([&](const LiveRecord* live) {
         const uint32_t next = Identity::Of(live->identity).thread;
         if (length > 0 && next != thread) {
           RawVarint(on_run(thread, length));
@@ -145,18 +139,18 @@ class CheckpointEncoder {
       return difference(name.ordinal, &ordinal);
     });
     LiveColumn(f::live_time, [&](const LiveRecord& live) {
-      const uint64_t start = past_.bins_.start();
+      const uint64_t start = history_.bins_.start();
       return difference(live.time > start ? (live.time - start) >> time_shift_ : 0, &time);
     });
-    past_.live_.ForEach([&](const LiveRecord* live) { all_addresses |= live->address; });
+    history_.live_.ForEach([&](const LiveRecord* live) { all_addresses |= live->address; });
     const auto shift = static_cast<uint32_t>(all_addresses == 0 ? 0 : __builtin_ctzll(all_addresses));
     Varint(f::address_shift, shift);
     LiveColumn(f::live_address, [&](const LiveRecord& live) { return difference(live.address >> shift, &address); });
   }
 
   void WriteFolds() {
-    using Sum = FoldedPast::Sum;
-    auto* sums = &past_.sums_;
+    using Sum = EvictedHistory::Sum;
+    auto* sums = &history_.sums_;
     Column(f::fold_site, sums, [](uint64_t key, const Sum&) { return (key >> 16) - 1; });
     Column(f::fold_birth, sums, [](uint64_t key, const Sum&) { return key >> 8 & 0xff; });
     Column(f::fold_bins, sums, [](uint64_t key, const Sum&) { return (key & 0xff) - (key >> 8 & 0xff); });
@@ -167,26 +161,19 @@ class CheckpointEncoder {
   }
 
   void WriteRecords() {
-    past_.kept_.ForEach([this](uint64_t key, const FoldedPast::Kept* kept) {
-      const FoldedPast::EventSite& site = past_.event_sites_.Get(key >> 8);
-      if (site.operation == FoldedPast::kHostReading) return;  // with the definitions
+    history_.kept_.ForEach([this](uint64_t key, const EvictedHistory::Kept* kept) {
+      const EvictedHistory::EventSite& site = history_.event_sites_.Get(key >> 8);
+      if (site.operation == EvictedHistory::kHostReading) return;  // with the definitions
       Record(FieldOfKept(site.operation),
              {site.operation, site.thread, site.kind, site.device, site.stack, site.name, kept->count, kept->first_time,
               kept->first, kept->time, kept->value, kept->second});
     });
-    const auto exact = [this](uint32_t field, const auto& kept) {
-      for (uint64_t i = 0; i < kept.size(); ++i) {
-        const FoldedPast::Exact& event = kept.events[i];
-        Record(field, {event.operation, event.thread, event.kind, event.device, event.stack, 0, 0, 0, 0, event.time,
-                       event.value, event.second});
-      }
-    };
-    exact(f::kept_failures, past_.failures_);
-    exact(f::settings, past_.settings_);
-    for (uint32_t device = 0; device < FoldedPast::kDevices; ++device) {
+    for (uint64_t i = 0; i < history_.failures_.size(); ++i) Record(f::kept_failures, history_.failures_.events[i]);
+    for (uint64_t i = 0; i < history_.settings_.size(); ++i) Record(f::settings, history_.settings_.events[i]);
+    for (uint32_t device = 0; device < EvictedHistory::kDevices; ++device) {
       CheckpointRecord reset;
       reset.device = device;
-      reset.time = past_.reset_time_[device];
+      reset.time = history_.reset_time_[device];
       if (reset.time != 0) Record(f::resets, reset);
     }
     const auto free = [this](uint64_t identity, uint64_t time, uint64_t last_of) {
@@ -197,9 +184,9 @@ class CheckpointEncoder {
       freed.second = last_of;
       Record(f::early_frees, freed);
     };
-    past_.early_.ForEach([&](uint64_t identity, const uint64_t* time) { free(identity, *time, 0); });
-    past_.mapped_.ForEachReleased([&](uint64_t memory, uint64_t time) { free(memory, time, 0); });
-    past_.threads_.ForEach([&](uint64_t key, const FoldedPast::Thread* thread) {
+    history_.early_.ForEach([&](uint64_t identity, const uint64_t* time) { free(identity, *time, 0); });
+    history_.mapped_.ForEachReleased([&](uint64_t memory, uint64_t time) { free(memory, time, 0); });
+    history_.threads_.ForEach([&](uint64_t key, const EvictedHistory::Thread* thread) {
       if (thread->pending != 0) free(thread->pending, thread->pending_time, key);
     });
   }
@@ -250,7 +237,7 @@ class CheckpointEncoder {
   template <typename ValueOf>
   void LiveColumn(uint32_t field, ValueOf value_of) {
     const size_t column = Begin(field);
-    past_.live_.ForEach([&](const LiveRecord* live) { RawVarint(value_of(*live)); });
+    history_.live_.ForEach([&](const LiveRecord* live) { RawVarint(value_of(*live)); });
     End(column);
   }
 
@@ -268,13 +255,13 @@ class CheckpointEncoder {
     End(column);
   }
 
-  FoldedPast& past_;
+  EvictedHistory& history_;
   GrowingArray<uint8_t>& out_;
   uint32_t time_shift_;
   bool good_ = true;
 };
 
-bool FoldedPast::Encode(uint32_t least_time_shift, GrowingArray<uint8_t>* out) {
+bool EvictedHistory::Encode(uint32_t least_time_shift, GrowingArray<uint8_t>* out) {
   return !out_of_memory_ && CheckpointEncoder(this, least_time_shift, out).Encode();
 }
 

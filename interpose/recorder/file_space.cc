@@ -67,17 +67,10 @@ void FileSpace::Note(uint64_t begin, uint64_t end, uint32_t generation) {
 }
 
 bool FileSpace::Take(uint64_t bytes, uint32_t generation, uint64_t* offset, Range* rest) {
-  for (size_t i = 0; i < free_count_; ++i) {
-    Range& range = free_[i];
-    if (range.end - range.begin < bytes) continue;
-    *offset = range.begin;
-    range.begin += bytes;
-    *rest = range;
-    if (range.begin == range.end) Remove(i);
-    Note(*offset, *offset + bytes, generation);
-    return true;
-  }
-  return false;
+  Range before;
+  if (!TakeAligned(bytes, 0, kGranuleBytes, offset, &before, rest)) return false;
+  Note(*offset, *offset + bytes, generation);
+  return true;
 }
 
 bool FileSpace::TakeAligned(uint64_t bytes, uint64_t origin, uint64_t alignment, uint64_t* offset, Range* before,

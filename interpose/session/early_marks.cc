@@ -36,10 +36,11 @@ struct EarlyName {
 struct EarlyMarks {
   ClockReading start;
   std::atomic<bool> started;  // `start` is set: another thread may read it
-  uint32_t count, names;      // of marks ever, of names
-  int64_t open_in_gap;        // ranges pushed, less those popped, of the marks that were overwritten
-  uint64_t gap_end;           // when the last one of these was
-  EarlyMark first[kHalf], last[kHalf];
+  uint64_t count;             // of marks ever
+  uint32_t names;
+  int64_t open_in_gap;         // ranges pushed, less those popped, of the marks that were overwritten
+  uint64_t gap_end;            // when the last one of these was
+  EarlyMark marks[2 * kHalf];  // the first ones, and the last ones in a ring
   EarlyName name[kNames];
 };
 
@@ -97,18 +98,13 @@ int Opens(const EarlyMark& mark) {
 }
 
 void Keep(EarlyMarks* early, const EarlyMark& mark) {
-  if (early->count < kHalf) {
-    early->first[early->count++] = mark;
-    return;
-  }
-  EarlyMark& place = early->last[early->count % kHalf];
+  EarlyMark& place = early->marks[early->count < kHalf ? early->count : kHalf + early->count % kHalf];
   if (early->count >= 2 * kHalf) {
     early->open_in_gap += Opens(place);
     early->gap_end = place.ticks;
   }
   place = mark;
-  // Only its remainder counts from here on.
-  if (++early->count == 3 * kHalf) early->count = 2 * kHalf;
+  ++early->count;
 }
 
 // What a signal handler or a destructor calls while the thread is in here is not kept.
@@ -125,17 +121,17 @@ void Note(Make make) {
   errno = saved_errno;
 }
 
-void Record(const EarlyMarks& early, const EarlyMark& mark, Session* session, Lane* lane) {
+void Record(const EarlyMarks& early, const EarlyMark& mark, Session* session, EventWriter* writer) {
   if (mark.operation == schema::STEP) {
-    lane->EventAt(mark.ticks, schema::STEP, 0, 0, 0, 0, mark.first, mark.second);
+    writer->EventAt(mark.ticks, schema::STEP, 0, 0, 0, 0, mark.first, mark.second);
     return;
   }
   uint32_t id = 0;
   if (mark.name != 0) {
     const EarlyName& name = early.name[mark.name - 1];
-    id = name.of_domain ? DomainName(name.domain, session, lane) : NameOf(name.text, name.domain, session, lane).id;
+    id = name.of_domain ? DomainName(name.domain, session, writer) : NameOf(name.text, name.domain, session, writer).id;
   }
-  lane->EventAt(mark.ticks, schema::MARK, mark.kind, 0, 0, 0, uint64_t{id}, mark.second);
+  writer->EventAt(mark.ticks, schema::MARK, mark.kind, 0, 0, 0, uint64_t{id}, mark.second);
 }
 
 }  // namespace
@@ -159,21 +155,21 @@ void NoteEarlyStep(uint64_t number, double value) {
   });
 }
 
-void RecordEarlyMarks(Session* session, Lane* lane) {
+void RecordEarlyMarks(Session* session, EventWriter* writer) {
   EarlyMarks* const early = thread_state.early;
   if (early == nullptr || early->count == 0) return;
   // Marks from before a joined process was recorded are not of its trace.
   const bool kept = !session->joined();
-  for (uint32_t i = 0; kept && i < early->count && i < kHalf; ++i) Record(*early, early->first[i], session, lane);
+  for (uint64_t i = 0; kept && i < early->count && i < kHalf; ++i) Record(*early, early->marks[i], session, writer);
   if (kept && early->count > kHalf) {
-    const bool full = early->count >= 2 * kHalf;
     EarlyMark filler = {early->gap_end, 0, 0, schema::MARK, schema::MARK_RANGE_POP, 0};
-    for (int64_t i = early->open_in_gap; i < 0 && i >= -int64_t{kHalf}; ++i) Record(*early, filler, session, lane);
+    for (int64_t i = early->open_in_gap; i < 0 && i >= -int64_t{kHalf}; ++i) Record(*early, filler, session, writer);
     filler.kind = schema::MARK_RANGE_PUSH;
-    for (int64_t i = 0; i < early->open_in_gap && i < int64_t{kHalf}; ++i) Record(*early, filler, session, lane);
-    const uint32_t begin = full ? early->count % kHalf : 0;
-    const uint32_t count = full ? kHalf : early->count - kHalf;
-    for (uint32_t i = 0; i < count; ++i) Record(*early, early->last[(begin + i) % kHalf], session, lane);
+    for (int64_t i = 0; i < early->open_in_gap && i < int64_t{kHalf}; ++i) Record(*early, filler, session, writer);
+    const uint64_t begin = early->count >= 2 * kHalf ? early->count - kHalf : kHalf;
+    for (uint64_t i = begin; i < early->count; ++i) {
+      Record(*early, early->marks[kHalf + i % kHalf], session, writer);
+    }
   }
   early->started.store(false, std::memory_order_relaxed);
   early->count = early->names = 0;

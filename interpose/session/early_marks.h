@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "interpose/recorder/lane.h"
+#include "interpose/recorder/event_writer.h"
 #include "interpose/session/session.h"
 #include "proto/schema_constants.h"
 
@@ -23,8 +23,8 @@ namespace vramtrack {
 void NoteEarlyMark(schema::MarkKind kind, const char* domain, const char* message, uint64_t id);
 void NoteEarlyStep(uint64_t number, double value);
 
-// Records the early marks of the calling thread in its lane, which must not hold events yet, and forgets them.
-void RecordEarlyMarks(Session* session, Lane* lane);
+// Records the early marks of the calling thread in its writer, which must not hold events yet, and forgets them.
+void RecordEarlyMarks(Session* session, EventWriter* writer);
 
 struct ClockReading {
   uint64_t ticks, monotonic_ns, realtime_ns;

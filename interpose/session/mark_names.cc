@@ -6,7 +6,6 @@
 
 #include "interpose/base/concurrent_table.h"
 #include "interpose/base/system_call.h"
-#include "proto/message_writer.h"
 
 namespace vramtrack {
 namespace {
@@ -32,18 +31,18 @@ uint64_t Mixed(uint64_t a, uint64_t b) {
 }
 
 // `domain`: the Name of the domain, 0 for the default one; a domain's own Name: UINT32_MAX. 0 where it has no room.
-uint32_t Define(const char* text, size_t length, uint32_t domain, uint64_t hash, Session* session, Lane* lane) {
+uint32_t Define(const char* text, size_t length, uint32_t domain, uint64_t hash, Session* session,
+                EventWriter* writer) {
   Session::Names& names = session->names();
   // Two threads may give one text two numbers.
   const uint32_t id = names.count.fetch_add(1, std::memory_order_relaxed) + 1;
-  uint8_t buffer[PlainName::kMaxBytes + 64];
-  MessageWriter out(buffer, sizeof buffer);
-  uint8_t* message = out.Begin(schema::definitions_field::names);
-  out.Varint(schema::name_field::id, id);
-  out.Bytes(schema::name_field::text, text, length);
-  if (domain != 0) out.Varint(schema::name_field::domain, domain == UINT32_MAX ? id : domain);
-  out.End(message);
-  if (!lane->DefineEncoded(buffer, out.size())) return 0;
+  const bool defined =
+      writer->Define<PlainName::kMaxBytes + 64>(schema::definitions_field::names, [&](MessageWriter* out) {
+        out->Varint(schema::name_field::id, id);
+        out->Bytes(schema::name_field::text, text, length);
+        out->Varint(schema::name_field::domain, domain == UINT32_MAX ? id : domain);
+      });
+  if (!defined) return 0;
   names.by_hash.Insert(hash, id);
   return id;
 }
@@ -77,19 +76,19 @@ PlainName::PlainName(const char* text, bool coarse) {
 
 uint64_t PlainName::Hash() const { return HashOf(text_, length_); }
 
-uint32_t DomainName(const char* domain, Session* session, Lane* lane) {
+uint32_t DomainName(const char* domain, Session* session, EventWriter* writer) {
   if (domain == nullptr) return 0;
   Session::Names& names = session->names();
   const size_t length = std::strlen(domain);
   const uint64_t hash = Mixed(HashOf(domain, length), kDomainsOwn);
   if (const uint64_t known = names.by_hash.Find(hash)) return static_cast<uint32_t>(known);
   if (names.count.load(std::memory_order_relaxed) >= kMaxNames) return 0;
-  return Define(domain, length, UINT32_MAX, hash, session, lane);
+  return Define(domain, length, UINT32_MAX, hash, session, writer);
 }
 
-MarkName NameOf(const char* text, const char* domain, Session* session, Lane* lane) {
+MarkName NameOf(const char* text, const char* domain, Session* session, EventWriter* writer) {
   Session::Names& names = session->names();
-  const uint32_t domain_name = DomainName(domain, session, lane);
+  const uint32_t domain_name = DomainName(domain, session, writer);
   for (bool coarse = false;; coarse = true) {
     const PlainName plain(text, coarse);
     const uint64_t hash = domain_name == 0 ? plain.Hash() : Mixed(plain.Hash(), domain_name);
@@ -97,7 +96,7 @@ MarkName NameOf(const char* text, const char* domain, Session* session, Lane* la
     const uint32_t count = names.count.load(std::memory_order_relaxed);
     if (coarse && count >= kMaxNames) return {0, plain.number()};
     if (coarse || count < kExactNames) {
-      return {Define(plain.text(), plain.length(), domain_name, hash, session, lane), plain.number()};
+      return {Define(plain.text(), plain.length(), domain_name, hash, session, writer), plain.number()};
     }
   }
 }

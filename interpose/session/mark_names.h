@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "interpose/recorder/lane.h"
+#include "interpose/recorder/event_writer.h"
 #include "interpose/session/session.h"
 
 namespace vramtrack {
@@ -39,10 +39,10 @@ struct MarkName {
 // Returns the Name of a text in an NVTX domain, and defines it in the trace if it is new. `domain` is a text from
 // KeptText, or null for the default domain. Thread-safe, lock-free. A job has few names, because numbers are removed.
 // After 4,096 names, new ones are made coarse; after 16,384, new texts have no name.
-MarkName NameOf(const char* text, const char* domain, Session* session, Lane* lane);
+MarkName NameOf(const char* text, const char* domain, Session* session, EventWriter* writer);
 
 // Returns the Name of the domain itself; 0 for the default domain.
-uint32_t DomainName(const char* domain, Session* session, Lane* lane);
+uint32_t DomainName(const char* domain, Session* session, EventWriter* writer);
 
 // Returns a permanent copy of the first 200 bytes of `text`, the same copy for the same text. Returns null if the space
 // for copies (1 MiB in total) is full. Thread-safe.

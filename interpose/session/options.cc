@@ -57,64 +57,42 @@ bool ParseStacks(const char* text, Options* options) {
   return true;
 }
 
-class PathWriter {
- public:
-  explicit PathWriter(char* to) : at_(to), end_(to + Options::kPathBytes - 1) {}
-  ~PathWriter() { *at_ = '\0'; }
-  void Put(char c) {
-    overflowed_ |= at_ == end_;
-    if (at_ < end_) *at_++ = c;
-  }
-  void Put(const char* text) {
-    for (; *text != '\0'; ++text) Put(*text);
-  }
-  void Put(long number) {
-    char digits[24];
-    snprintf(digits, sizeof digits, "%ld", number);
-    Put(digits);
-  }
-  bool overflowed() const { return overflowed_; }
-
- private:
-  char* at_;
-  char* end_;
-  bool overflowed_ = false;
-};
-
 // False where the path is too long.
 bool FillPattern(const char* pattern, const char* folder, char* path) {
-  PathWriter out(path);
+  size_t used = 0;
+  const auto put = [&](const char* format, auto value) {
+    const size_t room = Options::kPathBytes - used;
+    const auto length = static_cast<size_t>(snprintf(path + used, room, format, value));
+    used += length < room ? length : room;
+  };
   // A relative path is that of the start, wherever the program has gone since.
   static char here[Options::kPathBytes];
   if (*folder == '\0' && WorkingDirectory(here, sizeof here)) folder = here;
-  if (pattern[0] != '/' && *folder != '\0') {
-    out.Put(folder);
-    out.Put('/');
-  }
+  if (pattern[0] != '/' && *folder != '\0') put("%s/", folder);
   utsname host;
-  for (const char* c = pattern; *c != '\0'; ++c) {
+  for (const char* c = pattern; *c != '\0' && used < Options::kPathBytes; ++c) {
     if (c[0] != '%' || c[1] == '\0') {
-      out.Put(*c);
+      put("%c", *c);
       continue;
     }
     switch (*++c) {
       case 'p':
-        out.Put(static_cast<long>(getpid()));
+        put("%ld", static_cast<long>(getpid()));
         break;
       case 'h':
-        out.Put(uname(&host) == 0 ? host.nodename : "localhost");
+        put("%s", uname(&host) == 0 ? host.nodename : "localhost");
         break;
       case 'r':
-        out.Put(static_cast<long>(RankOfProcess() < 0 ? 0 : RankOfProcess()));
+        put("%d", RankOfProcess() < 0 ? 0 : RankOfProcess());
         break;
       case '%':
-        out.Put('%');
+        put("%c", '%');
         break;
       default:
-        out.Put('%'), out.Put(*c);
+        put("%%%c", *c);
     }
   }
-  return !out.overflowed();
+  return used < Options::kPathBytes;
 }
 
 }  // namespace

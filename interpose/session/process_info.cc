@@ -10,6 +10,7 @@
 
 #include <cstring>
 
+#include "interpose/base/clock.h"
 #include "interpose/session/environment.h"
 #include "proto/message_writer.h"
 #include "proto/tool_version.h"
@@ -100,10 +101,9 @@ uint64_t AgeOfProcess() {
     if (at != nullptr) ++at;
   }
   const long ticks_per_second = sysconf(_SC_CLK_TCK);
-  timespec now;
-  if (at == nullptr || ticks_per_second <= 0 || clock_gettime(CLOCK_BOOTTIME, &now) != 0) return 1;
+  if (at == nullptr || ticks_per_second <= 0) return 1;
   const uint64_t start_ms = strtoull(at, nullptr, 10) * 1000 / static_cast<uint64_t>(ticks_per_second);
-  const uint64_t now_ms = static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1000000;
+  const uint64_t now_ms = ClockNs(CLOCK_BOOTTIME) / 1000000;
   return now_ms > start_ms ? now_ms - start_ms : 1;
 }
 
@@ -133,25 +133,22 @@ bool WriteProcess(bool joined, bool with_environment, uint8_t* buffer, size_t ca
 
 }  // namespace
 
-void DefineProcess(Lane* lane, bool joined, uint8_t* buffer, size_t capacity) {
+void DefineProcess(EventWriter* writer, bool joined, uint8_t* buffer, size_t capacity) {
   size_t bytes;
   // An environment too large for the buffer is left out, the rest always fits.
   if (WriteProcess(joined, true, buffer, capacity, &bytes) || WriteProcess(joined, false, buffer, capacity, &bytes)) {
-    lane->DefineEncoded(buffer, bytes);
+    writer->DefineEncoded(buffer, bytes);
   }
 }
 
-void DefineThread(Lane* lane) {
+void DefineThread(EventWriter* writer) {
   char name[17] = {};
   prctl(PR_GET_NAME, name);
-  uint8_t buffer[64];
-  MessageWriter out(buffer, sizeof buffer);
-  uint8_t* message = out.Begin(schema::definitions_field::threads);
-  out.Varint(schema::thread_field::index, lane->thread());
-  out.Varint(schema::thread_field::tid, ThreadId());
-  out.String(schema::thread_field::name, name);
-  out.End(message);
-  lane->DefineEncoded(buffer, out.size());
+  writer->Define<64>(schema::definitions_field::threads, [&](MessageWriter* out) {
+    out->Varint(schema::thread_field::index, writer->thread());
+    out->Varint(schema::thread_field::tid, ThreadId());
+    out->String(schema::thread_field::name, name);
+  });
 }
 
 }  // namespace vramtrack

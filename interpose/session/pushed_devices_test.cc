@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/session/pushed_devices.h"
+#include "interpose/session/session.h"
 
 #include <gtest/gtest.h>
 

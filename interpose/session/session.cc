@@ -33,15 +33,15 @@ std::atomic<bool> is_off{false};
 pthread_key_t thread_end_key;
 bool have_thread_end_key = false;
 
-// Runs when a thread ends. Its events are sealed and its lane goes to a later thread. If another destructor calls CUDA
-// after this one, the thread gets a lane again, and this runs again.
-void OnThreadEnd(void* lane) {
+// Runs when a thread ends. Its events are sealed and its writer goes to a later thread. If another destructor calls
+// CUDA after this one, the thread gets a writer again, and this runs again.
+void OnThreadEnd(void* writer) {
   ThreadState& thread = thread_state;
   Session* session = Session::Running();
-  if (session == nullptr || thread.session != session || thread.lane != lane) return;
+  if (session == nullptr || thread.session != session || thread.writer != writer) return;
   thread.busy = true;
-  session->DetachThread(thread.lane);
-  thread.lane = nullptr;
+  session->DetachThread(thread.writer);
+  thread.writer = nullptr;
   thread.capture = nullptr;
   thread.busy = false;
 }
@@ -166,7 +166,7 @@ Session* Session::Restart(Session* old) {
     }
     fork_page_->state.store(2, std::memory_order_release);
     WakeAll(&fork_page_->state);
-    if (void (*const told)() = on_switched.load(std::memory_order_acquire)) told();
+    if (void (*const notify)() = on_switched.load(std::memory_order_acquire)) notify();
   } else if (WaitForStarter()) {
     session = Running();
   }
@@ -264,65 +264,65 @@ bool Session::Begin(bool joined) {
   if (options_.python_stacks) python_.Prepare(options_.max_frames, &stacks_, &modules_);
   holders_.Prepare(options_.holders, &python_, &file_);
   if (options_.holders.request) control_->fetch_or(schema::CONTROL_ANSWERS, std::memory_order_relaxed);
-  Lane* lane = AttachThread();
-  if (lane == nullptr) {
+  EventWriter* writer = AttachThread();
+  if (writer == nullptr) {
     file_.Discard();
     Say("not recording: cannot write %s: no space left", file_.path());
     return false;
   }
-  constexpr size_t kBufferBytes = 8 * Lane::kMaxDefinitionWords - 64;
+  constexpr size_t kBufferBytes = 8 * EventWriter::kMaxDefinitionWords - 64;
   if (void* buffer = MapPrivate(kBufferBytes)) {
-    DefineProcess(lane, joined, static_cast<uint8_t*>(buffer), kBufferBytes);
+    DefineProcess(writer, joined, static_cast<uint8_t*>(buffer), kBufferBytes);
     Unmap(buffer, kBufferBytes);
   }
-  modules_.Refresh(lane);
-  RecordEarlyMarks(this, lane);
+  modules_.Refresh(writer);
+  RecordEarlyMarks(this, writer);
   return true;
 }
 
-Lane* Session::AttachThread() {
+EventWriter* Session::AttachThread() {
   NoteCurrentThread();
-  Lane* lane;
+  EventWriter* writer;
   {
-    SpinLockHolder hold(&lanes_lock_);
-    lane = hold.held() ? free_lanes_ : nullptr;
-    if (lane != nullptr) free_lanes_ = lane->next_free;
+    SpinLockHolder hold(&writers_lock_);
+    writer = hold.held() ? free_writers_ : nullptr;
+    if (writer != nullptr) free_writers_ = writer->next_free;
   }
-  uint64_t* journal = lane != nullptr ? lane->journal() : nullptr;
-  if (lane == nullptr) {
+  uint64_t* journal = writer != nullptr ? writer->journal() : nullptr;
+  if (writer == nullptr) {
     if (file_.stopped()) return nullptr;
-    lane = static_cast<Lane*>(MapPrivate(sizeof(Lane)));
-    if (lane == nullptr) return nullptr;
+    writer = static_cast<EventWriter*>(MapPrivate(sizeof(EventWriter)));
+    if (writer == nullptr) return nullptr;
     journal = file_.NewJournal();
     if (journal == nullptr) {
-      Unmap(lane, sizeof(Lane));
+      Unmap(writer, sizeof(EventWriter));
       return nullptr;
     }
   }
-  lane->Attach(&file_, journal, next_thread_.fetch_add(1, std::memory_order_relaxed));
-  DefineThread(lane);
+  writer->Attach(&file_, journal, next_thread_.fetch_add(1, std::memory_order_relaxed));
+  DefineThread(writer);
   thread_state.session = this;
-  thread_state.lane = lane;
+  thread_state.writer = writer;
   attached_threads_.fetch_add(1, std::memory_order_relaxed);
   thread_state.release_stack = 0;
   thread_state.capture = options_.native_stacks ? captures_.threads().Acquire() : nullptr;
-  if (have_thread_end_key) pthread_setspecific(thread_end_key, lane);
-  return lane;
+  if (have_thread_end_key) pthread_setspecific(thread_end_key, writer);
+  return writer;
 }
 
-void Session::DetachThread(Lane* lane) {
+void Session::DetachThread(EventWriter* writer) {
   attached_threads_.fetch_sub(1, std::memory_order_relaxed);
   if (thread_state.capture != nullptr) {
     captures_.Publish(thread_state.capture, &file_);
     captures_.threads().Release(thread_state.capture);
   }
   // Where recording has stopped, the journal keeps what it holds and is not used again.
-  if (!lane->Seal()) return ReportIfStopped();
-  file_.EndThread(lane->thread());
-  SpinLockHolder hold(&lanes_lock_);
+  if (!writer->Seal()) return ReportIfStopped();
+  file_.EndThread(writer->thread());
+  SpinLockHolder hold(&writers_lock_);
   if (!hold.held()) return;  // it is not used again
-  lane->next_free = free_lanes_;
-  free_lanes_ = lane;
+  writer->next_free = free_writers_;
+  free_writers_ = writer;
 }
 
 bool Session::FirstReportOf(uint32_t device, DeviceFact fact) {
@@ -376,10 +376,10 @@ void Session::End() {
   if ((control_->fetch_or(schema::CONTROL_IDLE, std::memory_order_acq_rel) & schema::CONTROL_IDLE) != 0) return;
   is_off.store(true, std::memory_order_relaxed);
   // Before the trace is complete: who waits for that finds the process as it was.
-  if (void (*const told)() = on_switched.load(std::memory_order_acquire)) told();
+  if (void (*const notify)() = on_switched.load(std::memory_order_acquire)) notify();
   ThreadState& thread = thread_state;
-  const bool own = thread.session == this && thread.lane != nullptr;
-  if (own) thread.lane->Seal();
+  const bool own = thread.session == this && thread.writer != nullptr;
+  if (own) thread.writer->Seal();
   captures_.PublishAll(&file_);
   file_.Finish(Clock::Ticks(), attached_threads_.load(std::memory_order_relaxed) - own);
 }
@@ -394,9 +394,9 @@ void Session::FinishRunning() {
   ThreadState& thread = thread_state;
   const bool nested = thread.busy;
   thread.busy = true;
-  if (thread.session == session && thread.lane != nullptr) thread.lane->Seal();
+  if (thread.session == session && thread.writer != nullptr) thread.writer->Seal();
   session->captures_.PublishAll(&session->file_);
-  const uint32_t own = thread.session == session && thread.lane != nullptr;
+  const uint32_t own = thread.session == session && thread.writer != nullptr;
   const uint32_t attached = session->attached_threads_.load(std::memory_order_relaxed);
   session->file_.Finish(Clock::Ticks(), attached - own);
   session->ReportIfStopped();

@@ -12,10 +12,9 @@
 #include "interpose/frameworks/torch/graph/graph_nodes.h"
 #include "interpose/holders/holders.h"
 #include "interpose/python/python_stacks.h"
-#include "interpose/recorder/lane.h"
+#include "interpose/recorder/event_writer.h"
 #include "interpose/recorder/trace_file.h"
 #include "interpose/session/options.h"
-#include "interpose/session/pushed_devices.h"
 #include "interpose/stacks/module_map.h"
 #include "interpose/stacks/stack_capture.h"
 #include "interpose/stacks/stack_table.h"
@@ -81,12 +80,11 @@ class Session {
   // Finishes the trace file. For the end of the process.
   static void FinishRunning();
 
-  // Gives the calling thread a lane and returns it. Returns null if there is no room; the events of the thread are then
-  // counted as lost.
-  Lane* AttachThread();
-  void DetachThread(Lane* lane);
+  // Gives the calling thread a writer and returns it. Returns null if there is no room; the events of the thread are
+  // then counted as lost.
+  EventWriter* AttachThread();
+  void DetachThread(EventWriter* writer);
 
-  const Options& options() const { return options_; }
   TraceFile& file() { return file_; }
   StackTable& stacks() { return stacks_; }
   StackCapture& captures() { return captures_; }
@@ -117,9 +115,9 @@ class Session {
   // Notes what a framework's allocator has reserved on a device, in bytes. Returns whether that is new to the trace. An
   // allocator reports under its lock; a second copy of a framework only makes the trace hear of it more often.
   bool NoteReserved(uint8_t device, uint64_t bytes) {
-    std::atomic<uint64_t>& told = framework_reserved_[device % kMaxDevices];
-    if (__builtin_expect(told.load(std::memory_order_relaxed) == bytes, 1)) return false;
-    told.store(bytes, std::memory_order_relaxed);
+    std::atomic<uint64_t>& reported = framework_reserved_[device % kMaxDevices];
+    if (__builtin_expect(reported.load(std::memory_order_relaxed) == bytes, 1)) return false;
+    reported.store(bytes, std::memory_order_relaxed);
     return true;
   }
 
@@ -164,8 +162,8 @@ class Session {
   ModuleMap modules_;
   ConcurrentTable live_;
   Names names_;
-  SpinLock lanes_lock_, retaining_;
-  Lane* free_lanes_;
+  SpinLock writers_lock_, retaining_;
+  EventWriter* free_writers_;
   std::atomic<uint32_t> next_thread_, attached_threads_;
   std::atomic<uint64_t> devices_known_[3];  // bit sets, by DeviceFact
   std::atomic<bool> said_stopped_, has_framework_;
@@ -176,15 +174,35 @@ class Session {
   std::atomic<uint64_t> framework_reserved_[kMaxDevices];
 };
 
+// The devices below a thread's current one, as the driver's stack of contexts has them. Keeps the first few and counts
+// the others. Plain data; zero-initialised memory is an empty stack.
+struct PushedDevices {
+  static constexpr uint32_t kKept = 7;
+
+  uint32_t count;
+  uint8_t kept[kKept];
+
+  void Push(uint32_t device) {
+    if (count < kKept) kept[count] = static_cast<uint8_t>(device);
+    ++count;
+  }
+  // Removes the top. Returns true and sets `device` if it was kept.
+  bool Pop(uint32_t* device) {
+    if (count == 0 || --count >= kKept) return false;
+    *device = kept[count];
+    return true;
+  }
+};
+
 // The state of a thread. Plain data in static thread-local storage: hooks also run while the thread's other
 // thread-local objects are destroyed, and an access needs no function call.
 struct ThreadState {
-  Session* session;  // the session of `lane`: a forked child inherits its parent's
-  Lane* lane;
+  Session* session;  // the session of `writer`: a forked child inherits its parent's
+  EventWriter* writer;
   CaptureThread* capture;   // of the same session; null if no stacks are captured
   EarlyMarks* early;        // marks from before the session; null if the thread has set none
   const void* innermost;    // the innermost hooked call of the thread
-  uint32_t covered;         // families of calls (hooks/table/family.h) whose real functions the thread is in
+  uint32_t covered;         // families of calls (hooks/table/call.h) whose real functions the thread is in
   uint32_t release_stack;   // of the thread's last MARK_RELEASE
   uint64_t capture_number;  // see hooks/table/captures.h
   uint32_t device;          // the current device, as far as hooked calls of the thread show
@@ -201,12 +219,12 @@ inline void Session::CountIdle() {
       ->fetch_add(uint64_t{kBatch} << kControlCountShift, std::memory_order_relaxed);
 }
 
-// Records in `lane` the definition of the process: its identity and the environment variables that affect its memory.
+// Records in `writer` the definition of the process: its identity and the environment variables that affect its memory.
 // `joined`: it was joined now, so what it did before is unknown. `buffer` is scratch space of `capacity` bytes.
-void DefineProcess(Lane* lane, bool joined, uint8_t* buffer, size_t capacity);
+void DefineProcess(EventWriter* writer, bool joined, uint8_t* buffer, size_t capacity);
 
 // Records the definition of the calling thread.
-void DefineThread(Lane* lane);
+void DefineThread(EventWriter* writer);
 
 }  // namespace vramtrack
 

@@ -3,12 +3,12 @@
 
 #include <elf.h>
 #include <limits.h>
-#include <link.h>
 #include <unistd.h>
 
 #include <cstring>
 
 #include "interpose/base/system_call.h"
+#include "interpose/loader/loaded_object.h"
 #include "proto/message_writer.h"
 #include "proto/text_hash.h"
 
@@ -65,7 +65,7 @@ uint64_t IdentityOf(const dl_phdr_info& info) {
   }
   const BuildId id = BuildIdOf(info);
   mix(id.bytes, id.size);
-  return h;
+  return h | 1;
 }
 
 uint64_t HashOfText(const dl_phdr_info& info) {
@@ -103,65 +103,51 @@ void WriteSegments(const dl_phdr_info& info, uint32_t field, MessageWriter* out,
 
 std::atomic<void (*)()> ModuleMap::on_loaded{nullptr};
 
-int ModuleMap::OnCounters(dl_phdr_info* info, size_t, void* self) {
-  auto* map = static_cast<ModuleMap*>(self);
-  map->new_adds_ = info->dlpi_adds;
-  map->new_subs_ = info->dlpi_subs;
-  return 1;  // the first object has them already
-}
-
-ModuleMap::Known* ModuleMap::Find(uint64_t base, uint64_t identity) {
-  for (uint32_t at = *BucketOf(identity); at != 0; at = known_[at - 1].next) {
-    Known& module = known_[at - 1];
-    if (module.identity == identity && module.base == base) return &module;
-  }
-  return nullptr;
-}
-
-void ModuleMap::Add(const Known& module) {
-  uint32_t* bucket = BucketOf(module.identity);
-  known_[count_] = module;
-  known_[count_].next = *bucket;
-  *bucket = static_cast<uint32_t>(++count_);
-}
-
-int ModuleMap::OnModule(dl_phdr_info* info, size_t, void* self) {
-  auto* map = static_cast<ModuleMap*>(self);
+void ModuleMap::ReadModule(const dl_phdr_info& info) {
   // The loader adds at the end: as long as nothing was unloaded, what was there before is still there.
-  if (map->place_++ < map->listed_ && info->dlpi_subs == map->subs_) return 0;
-  const uint64_t identity = IdentityOf(*info);
-  if (Known* known = map->Find(info->dlpi_addr, identity)) {
-    known->seen = map->reading_;
-    return 0;
+  if (place_++ < listed_ && info.dlpi_subs == subs_) return;
+  Known* known = known_.Insert(IdentityOf(info));
+  if (known == nullptr) return;
+  if (known->seen == 0) {
+    known->id = next_id_++;
+    Define(info, known->id);
   }
-  if (map->count_ == kMaxModules) return 0;
-  map->Define(*info, map->next_id_);
-  map->Add({info->dlpi_addr, identity, map->next_id_++, map->reading_, 0});
-  return 0;
+  known->seen = reading_;
 }
 
 // Says of those that the last reading has not met that they are gone.
 void ModuleMap::Sweep() {
-  const size_t before = count_;
-  count_ = 0;
-  std::memset(buckets_, 0, sizeof buckets_);
-  for (size_t i = 0; i < before; ++i) {
-    const Known module = known_[i];
-    if (module.seen == reading_) {
-      Add(module);
-    } else {
-      DefineGone(module.id);
-    }
-  }
+  known_.Rebuild([this](uint64_t identity, const Known* module) {
+    if (module->seen != reading_) return DefineGone(module->id);
+    if (Known* kept = known_.Insert(identity)) *kept = *module;
+  });
+}
+
+// Which file is mapped where a module's code is, as the kernel says it. The loader knows a library by the name that it
+// was opened with, which may be relative to a working directory of the past; and a program that was started through the
+// loader is not the process' executable.
+bool ModuleMap::MappedPathOf(const dl_phdr_info& info, char* path, size_t capacity) {
+  if (maps_.empty() && !maps_.Read()) return false;
+  const uint64_t text = AddressOfText(info);
+  bool found = false;
+  maps_.Each([&](const MemoryMaps::Range& range) {
+    if (text >= range.end) return true;
+    found = text >= range.begin && range.path_bytes != 0 && range.path_bytes < capacity;
+    if (!found) return false;
+    std::memcpy(path, range.path, range.path_bytes);
+    path[range.path_bytes] = '\0';
+    return false;
+  });
+  return found;
 }
 
 // What is loaded while it is traced is at its path. What was there before may have been replaced since, which only
 // matters without a build id.
 const char* ModuleMap::PathOf(const dl_phdr_info& info, bool has_build_id, char* buffer, size_t capacity) {
   const char* const name = info.dlpi_name == nullptr ? "" : info.dlpi_name;
-  const bool was_there = count_ == 0 || adds_ == 0;
+  const bool was_there = adds_ == 0;
   if (name[0] == '/' && (has_build_id || !was_there)) return name;
-  if (mapped_.PathAt(AddressOfText(info), buffer, capacity)) return buffer;
+  if (MappedPathOf(info, buffer, capacity)) return buffer;
   if (*name != '\0') return name;
   const ssize_t length = readlink("/proc/self/exe", buffer, capacity - 1);
   buffer[length > 0 ? length : 0] = '\0';
@@ -184,54 +170,58 @@ void ModuleMap::Define(const dl_phdr_info& info, uint32_t id) {
   out.String(f::path, path);
   if (!has_build_id) {
     out.Fixed64(f::text_hash, HashOfText(info));
-    FileStamp stamp;
-    if (path[0] == '/' && StampOf(path, &stamp)) {
-      out.Varint(f::file_bytes, stamp.bytes);
-      out.Varint(f::modified_ns, stamp.modified_ns);
+    FileStatus file;
+    if (path[0] == '/' && StatusOf(path, /*follow_links=*/true, &file) && file.regular) {
+      out.Varint(f::file_bytes, file.bytes);
+      out.Varint(f::modified_ns, file.modified_ns);
     }
   }
   out.Fixed64(f::load_bias, info.dlpi_addr);
   WriteSegments(info, f::start, &out, [&](const ElfW(Phdr) & s) { return info.dlpi_addr + s.p_vaddr; });
   WriteSegments(info, f::end, &out, [&](const ElfW(Phdr) & s) { return info.dlpi_addr + s.p_vaddr + s.p_memsz; });
   out.End(message);
-  if (!out.overflowed()) lane_->DefineEncoded(buffer, out.size());
+  if (!out.overflowed()) writer_->DefineEncoded(buffer, out.size());
 }
 
 void ModuleMap::DefineGone(uint32_t id) {
-  uint8_t buffer[64];
-  MessageWriter out(buffer, sizeof buffer);
-  uint8_t* message = out.Begin(schema::definitions_field::modules_gone);
-  out.Varint(schema::moduleGone_field::id, id);
-  out.Varint(schema::moduleGone_field::epoch, epoch());
-  out.End(message);
-  lane_->DefineEncoded(buffer, out.size());
+  writer_->Define<64>(schema::definitions_field::modules_gone, [&](MessageWriter* out) {
+    out->Varint(schema::moduleGone_field::id, id);
+    out->Varint(schema::moduleGone_field::epoch, epoch());
+  });
 }
 
-bool ModuleMap::Refresh(Lane* lane) {
+bool ModuleMap::Refresh(EventWriter* writer) {
   if (!lock_.TryLock()) return false;
   unloads_.fetch_and(~kUnloaded, std::memory_order_acq_rel);
-  dl_iterate_phdr(OnCounters, this);
   // Read before the list: a library that comes in between is met at the next reading.
-  const uint64_t adds = new_adds_, subs = new_subs_;
+  uint64_t adds = 0, subs = 0;
+  EachLoaderEntry([&](const dl_phdr_info& info) {
+    adds = info.dlpi_adds;
+    subs = info.dlpi_subs;
+    return false;
+  });
   const bool loaded = adds != adds_;
-  if (adds != adds_ || subs != subs_ || count_ == 0) {
-    lane_ = lane;
+  if (adds != adds_ || subs != subs_ || known_.size() == 0) {
+    writer_ = writer;
     const bool unloaded = subs != subs_;
     if (unloaded) epoch_.fetch_add(1, std::memory_order_acq_rel);
     if (unloaded) listed_ = 0;
     ++reading_;
     place_ = 0;
-    dl_iterate_phdr(OnModule, this);
+    EachLoaderEntry([this](const dl_phdr_info& info) {
+      ReadModule(info);
+      return true;
+    });
     listed_ = place_;
     if (unloaded) Sweep();
-    mapped_.Forget();
+    maps_.Free();
     adds_ = adds;
     subs_ = subs;
     generation_.fetch_add(1, std::memory_order_acq_rel);
   }
   lock_.Unlock();
   if (loaded) {
-    if (void (*told)() = on_loaded.load(std::memory_order_acquire)) told();
+    if (void (*notify)() = on_loaded.load(std::memory_order_acquire)) notify();
   }
   return true;
 }

@@ -8,9 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "interpose/base/compact_table.h"
+#include "interpose/base/memory_maps.h"
 #include "interpose/base/spin_lock.h"
-#include "interpose/recorder/lane.h"
-#include "interpose/stacks/mapped_paths.h"
+#include "interpose/recorder/event_writer.h"
 
 struct dl_phdr_info;
 
@@ -19,10 +20,10 @@ namespace vramtrack {
 // The loaded libraries of the process. Thread-safe. Zero-initialised memory is an empty map.
 class ModuleMap {
  public:
-  // Compares the loader's list with the map, and defines in `lane` which libraries are new and which are gone. Costs
+  // Compares the loader's list with the map, and defines in `writer` which libraries are new and which are gone. Costs
   // about 50 ns if nothing was loaded or unloaded since the last call. Returns false, without doing anything, if
   // another thread is refreshing the map.
-  bool Refresh(Lane* lane);
+  bool Refresh(EventWriter* writer);
 
   // The addresses of a stack are valid for the map of one epoch. A new epoch begins when a library is unloaded, because
   // another library may be loaded at the same addresses afterwards.
@@ -46,22 +47,15 @@ class ModuleMap {
 
  private:
   struct Known {
-    uint64_t base, identity;  // load bias; hash of the name, the load bias and the segment sizes
     uint32_t id;
-    uint32_t seen;  // number of the last reading that found it
-    uint32_t next;  // 1 + index of the next entry in the bucket; 0: none
+    uint32_t seen;  // number of the last reading that found it, counted from 1
   };
-  static constexpr size_t kMaxModules = 16384;
-  static constexpr int kBucketBits = 12;
   static constexpr uint32_t kUnloaded = 1, kUnloading = 2;
 
-  static int OnCounters(dl_phdr_info* info, size_t size, void* self);
-  static int OnModule(dl_phdr_info* info, size_t size, void* self);
-  uint32_t* BucketOf(uint64_t identity) { return &buckets_[identity * 0x9e3779b97f4a7c15 >> (64 - kBucketBits)]; }
-  Known* Find(uint64_t base, uint64_t identity);
-  void Add(const Known& module);
+  void ReadModule(const dl_phdr_info& info);
   void Sweep();
   void Define(const dl_phdr_info& info, uint32_t id);
+  bool MappedPathOf(const dl_phdr_info& info, char* path, size_t capacity);
   const char* PathOf(const dl_phdr_info& info, bool has_build_id, char* buffer, size_t capacity);
   void DefineGone(uint32_t id);
 
@@ -69,17 +63,15 @@ class ModuleMap {
   std::atomic<uint32_t> epoch_, generation_;
   std::atomic<uint32_t> unloads_;  // kUnloading for each unload in progress, plus kUnloaded after one until Refresh
   uint64_t adds_, subs_;           // the loader's counters at the last reading
-  uint64_t new_adds_, new_subs_;
-  size_t count_;
   uint32_t next_id_;
   // State of Refresh: the number of this reading, the position in the loader's list, and the length of the list at the
   // last reading.
   uint32_t reading_;
   size_t place_, listed_;
-  Lane* lane_;
-  MappedPaths mapped_;                          // during a reading
-  uint32_t buckets_[size_t{1} << kBucketBits];  // 1 + index of the first entry; 0: empty
-  Known known_[kMaxModules];
+  EventWriter* writer_;
+  MemoryMaps maps_;  // during a reading, once it is needed
+  // By a hash of the name, the load bias and the segment sizes.
+  CompactTable<Known> known_;
 };
 
 }  // namespace vramtrack

@@ -4,10 +4,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace vramtrack {
 
 constexpr size_t kMaxFrames = 256;
+
+// Returns what is in memory at an address, which must be readable.
+template <typename Value = uint64_t>
+inline Value Load(uint64_t address) {
+  Value value;
+  std::memcpy(&value, reinterpret_cast<const void*>(address), sizeof value);
+  return value;
+}
 
 // The lowest address at which code can be. A lower return address marks the end of a stack.
 constexpr uint64_t kLowestCodeAddress = 0x4000;
@@ -38,7 +47,7 @@ struct Registers {
   uint64_t ip, sp, bp;
 };
 
-// True on architectures with unwind rules (rule_table.h). On others every stack is walked with libunwind's cursor.
+// True on architectures with unwind rules (stack_walk.h). On others every stack is walked with libunwind's cursor.
 #if defined(__x86_64__) || defined(__aarch64__)
 constexpr bool kHaveUnwindRules = true;
 #else

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/stacks/stack_capture.h"
 
+#include <pthread.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "interpose/base/system_call.h"
 #include "interpose/stacks/native_stack.h"
-#include "interpose/stacks/predicted_capture.h"
 #include "interpose/stacks/rule_learner.h"
 #include "interpose/stacks/stack_walk.h"
+#include "proto/hash.h"
 
 // From the linker.
 extern "C" {
@@ -21,7 +26,196 @@ constexpr uint32_t kPublishEvery = 4096;
 // Of a stack that is not the thread's own: what is tried to be read at first, and at last.
 constexpr uint64_t kFirstForeignBytes = 16 << 10, kLastForeignBytes = 1 << 20;
 
+constexpr uint64_t kLeastPageBytes = 4096;  // the smallest there is
+// Farther apart than this are a thread's stack and another one, not two places of a stack.
+constexpr uint64_t kMaxDistance = 64 << 20;
+
+constexpr int kTagBits = 32 - StackRecords::kIndexBits;
+constexpr uint32_t kIndexMask = (1u << StackRecords::kIndexBits) - 1;
+constexpr int kGroupBits = CaptureThread::kGuessBits - 2;
+static_assert(CaptureThread::kGuessWays == 1 << 2, "a group is what the index does not say");
+
+// The history's highest bits choose the group, the next ones the guess in it.
+uint32_t TagOf(uint64_t history) {
+  return static_cast<uint32_t>(history >> (64 - kGroupBits - kTagBits)) << StackRecords::kIndexBits;
+}
+
 }  // namespace
+
+bool StackRegion::AllReadable(uint64_t from, uint64_t to) {
+  if (unreadable_ >= from && unreadable_ < to && !IsReadable(unreadable_)) return false;
+  for (uint64_t page = from & ~(kLeastPageBytes - 1); page < to; page += kLeastPageBytes) {
+    if (!IsReadable(page)) {
+      unreadable_ = page;
+      return false;
+    }
+  }
+  return true;
+}
+
+uint64_t StackRegion::ReadableEnd(uint64_t sp, uint64_t bytes) {
+  uint64_t page = (sp & ~(kLeastPageBytes - 1)) + kLeastPageBytes;  // the first one has the present frame
+  while (page < sp + bytes && IsReadable(page)) page += kLeastPageBytes;
+  return page;
+}
+
+bool StackRegion::Extend(uint64_t sp) {
+  if (sp % 8 != 0) return false;
+  if (end_ != 0) {
+    if (sp >= low_ || low_ - sp > kMaxDistance || !AllReadable(sp, low_)) return false;
+    low_ = sp & ~(kLeastPageBytes - 1);
+    return true;
+  }
+  // The first thread's block is not on its stack. Neither holds for a child that another thread has forked: its stack
+  // counts as foreign.
+  const bool first = ThreadId() == static_cast<uint32_t>(getpid());
+  const uint64_t end = (first ? getauxval(AT_RANDOM) : static_cast<uint64_t>(pthread_self())) & ~uint64_t{7};
+  if (sp >= end || end - sp > kMaxDistance || !AllReadable(sp, end)) return false;
+  low_ = sp & ~(kLeastPageBytes - 1);
+  end_ = end;
+  return true;
+}
+
+CaptureThread* CaptureThreads::Acquire() {
+  {
+    SpinLockHolder hold(&lock_);
+    if (!hold.held()) return nullptr;
+    if (CaptureThread* thread = free_) {
+      free_ = thread->next_free;
+      return thread;
+    }
+  }
+  auto* thread = static_cast<CaptureThread*>(MapPrivate(sizeof(CaptureThread)));
+  if (thread == nullptr) return nullptr;
+  SpinLockHolder hold(&lock_);
+  if (!hold.held()) {
+    Unmap(thread, sizeof(CaptureThread));
+    return nullptr;
+  }
+  thread->next_of_all = all_.load(std::memory_order_relaxed);
+  all_.store(thread, std::memory_order_release);
+  return thread;
+}
+
+void CaptureThreads::Release(CaptureThread* thread) {
+  thread->region.Forget();
+  SpinLockHolder hold(&lock_);
+  if (!hold.held()) return;  // it is not used again
+  thread->next_free = free_;
+  free_ = thread;
+}
+
+// Predicts which record matches the current stack, and checks the prediction word by word.
+//
+// The first guess is the record that followed the same five records earlier. If the stack differs from it at some word,
+// the next guess is the record that was found after the same difference earlier. All words before the difference match,
+// so the differing word is a real return address of this stack, and the same difference is likely to occur again.
+//
+// The prediction of one capture. Used by one thread; neither argument is owned.
+class Prediction {
+ public:
+  Prediction(CaptureThread* thread, StackRecords* records) : thread_(thread), records_(records) {}
+
+  // Returns the index of the record that matches the stack at `start`, with every word checked, or 0 if no guess was
+  // right. `room` is the number of bytes from start.sp that can be read.
+  uint32_t Guess(const Registers& start, uint64_t room, uint32_t epoch);
+
+  // Reports the right answer after a Guess that returned 0: the index of the stack's record, or 0 if it has none.
+  void Was(uint32_t index);
+
+ private:
+  static constexpr int kMaxGuesses = 8;
+
+  uint32_t* Group() const;
+  uint32_t LaterGuess(uint32_t index, const Registers& start, uint64_t room, uint32_t epoch);
+  void Note(uint32_t index);
+  void Advance(uint32_t index);
+
+  CaptureThread* thread_;
+  StackRecords* records_;
+  int guesses_ = 0;
+  uint64_t keys_[kMaxGuesses];  // hashes of the differences found so far
+};
+
+uint32_t* Prediction::Group() const {
+  return thread_->guesses + (thread_->history >> (64 - kGroupBits)) * CaptureThread::kGuessWays;
+}
+
+uint32_t Prediction::Guess(const Registers& start, uint64_t room, uint32_t epoch) {
+  const uint32_t* group = Group();
+  const uint32_t tag = TagOf(thread_->history);
+  uint32_t index = 0;
+  for (size_t way = 0; way < CaptureThread::kGuessWays; ++way) {
+    if (((group[way] ^ tag) & ~kIndexMask) == 0) {
+      index = group[way] & kIndexMask;
+      break;
+    }
+  }
+  if (__builtin_expect(index != 0, 1)) {
+    const StackRecord* record = records_->At(index);
+    if (__builtin_expect(record->BeginsAt(start, room, epoch) && record->BpHolds(start) && record->WordsHold(start.sp),
+                         1)) {
+      thread_->Count(kFirstGuesses);
+      Advance(index);
+      return index;
+    }
+  }
+  index = LaterGuess(index, start, room, epoch);
+  if (index == 0) return 0;
+  thread_->Count(kLaterGuesses);
+  Note(index);
+  Advance(index);
+  return index;
+}
+
+// `index`: the guess that did not hold, or 0.
+uint32_t Prediction::LaterGuess(uint32_t index, const Registers& start, uint64_t room, uint32_t epoch) {
+  while (true) {
+    const StackRecord* record = records_->At(index);
+    uint64_t found = 0;
+    uint32_t where = StackRecord::kStart;
+    if (index != 0 && record->BeginsAt(start, room, epoch)) {
+      if (!record->BpHolds(start)) {
+        where = StackRecord::kBp;
+        found = start.bp - start.sp;
+      } else {
+        where = record->FirstDifference(start.sp, &found);
+        if (where == StackRecord::kSame) return index;
+      }
+    }
+    keys_[guesses_++] =
+        where == StackRecord::kStart ? Mix(Mix(start.ip, epoch), 0) : Mix(Mix(index, where), found) * kHashMultiplier;
+    if (guesses_ == kMaxGuesses) return 0;
+    const uint32_t next = records_->After(keys_[guesses_ - 1]);
+    if (next == 0 || next == index) return 0;
+    index = next;
+  }
+}
+
+void Prediction::Was(uint32_t index) {
+  if (index != 0) {
+    // The way so far stays as it is, unless it led nowhere: other stacks are found by it.
+    for (int i = guesses_ == kMaxGuesses ? 0 : guesses_ - 1; i < guesses_; ++i) records_->SetAfter(keys_[i], index);
+    Note(index);
+  }
+  Advance(index);
+}
+
+void Prediction::Note(uint32_t index) {
+  uint32_t* group = Group();
+  const uint32_t tag = TagOf(thread_->history);
+  size_t way = 0;
+  while (way < CaptureThread::kGuessWays && ((group[way] ^ tag) & ~kIndexMask) != 0) ++way;
+  // Where all are taken the new one comes first and the last one is dropped.
+  if (way == CaptureThread::kGuessWays) --way;
+  for (; way > 0; --way) group[way] = group[way - 1];
+  group[0] = tag | index;
+}
+
+// Older records are shifted out after five.
+void Prediction::Advance(uint32_t index) {
+  thread_->history = ((thread_->history << 13) + index + 1) * kHashMultiplier;
+}
 
 CodeRange OwnCode() { return {reinterpret_cast<uint64_t>(__ehdr_start), reinterpret_cast<uint64_t>(etext)}; }
 
@@ -32,16 +226,16 @@ void StackCapture::Prepare(size_t max_frames, const CodeRange& own) {
 }
 
 __attribute__((noinline)) uint32_t StackCapture::Take(CaptureThread* thread, const CodeRange& last, StackTable* stacks,
-                                                      ModuleMap* modules, Lane* lane, bool* through_signal) {
+                                                      ModuleMap* modules, EventWriter* writer, bool* through_signal) {
   Request request = {CallerOf(__builtin_frame_address(0), __builtin_dwarf_cfa()),
                      last,
                      modules->epoch(),
                      stacks,
                      modules,
-                     lane,
+                     writer,
                      through_signal};
   if (__builtin_expect(modules->refresh_due(), 0)) {
-    if (!modules->Refresh(lane)) return Step(request, kModuleChanges, thread);
+    if (!modules->Refresh(writer)) return Step(request, kModuleChanges, thread);
     request.epoch = modules->epoch();
   }
   if (__builtin_expect(thread->epoch != request.epoch, 0)) {
@@ -57,7 +251,7 @@ __attribute__((noinline)) uint32_t StackCapture::Take(CaptureThread* thread, con
   const uint64_t guesses = thread->count(kFirstGuesses);
   // Once for each multiple: the count stands still while other guesses hold.
   if (__builtin_expect(guesses % kPublishEvery == 0, 0) && thread->published(kFirstGuesses) != guesses) {
-    Publish(thread, &lane->file());
+    Publish(thread, &writer->file());
   }
   return records_.At(index)->stack;
 }
@@ -73,7 +267,7 @@ __attribute__((noinline)) uint32_t StackCapture::Walk(const Request& request, Ca
   thread->Count(kWalks);
   if (!walk->recordable) {
     prediction->Was(0);
-    return request.stacks->Intern(walk->stack, request.modules, request.lane);
+    return request.stacks->Intern(walk->stack, request.modules, request.writer);
   }
   uint64_t hash;
   uint32_t index = records_.Find(request.start, *walk, request.RecordEpoch(), &hash);
@@ -81,7 +275,7 @@ __attribute__((noinline)) uint32_t StackCapture::Walk(const Request& request, Ca
     prediction->Was(index);
     return records_.At(index)->stack;
   }
-  const uint32_t stack = request.stacks->Intern(walk->stack, request.modules, request.lane);
+  const uint32_t stack = request.stacks->Intern(walk->stack, request.modules, request.writer);
   if (stack != 0 && request.modules->epoch() == request.epoch && records_.SeenBefore(hash)) {
     index = records_.Make(request.start, *walk, request.RecordEpoch(), hash, stack);
   }
@@ -98,7 +292,7 @@ __attribute__((noinline)) uint32_t StackCapture::WalkForeign(const Request& requ
     return Step(request, end == WalkEnd::kSignal ? kSignalFrames : kUnusualFrames, thread);
   }
   thread->Count(kForeignWalks);
-  return request.stacks->Intern(thread->walk.stack, request.modules, request.lane);
+  return request.stacks->Intern(thread->walk.stack, request.modules, request.writer);
 }
 
 WalkEnd StackCapture::WalkTo(const Request& request, uint64_t limit, CaptureThread* thread) {
@@ -117,7 +311,7 @@ uint32_t StackCapture::Step(const Request& request, CaptureCount why, CaptureThr
   thread->Count(why);
   if (why == kSignalFrames && request.through_signal != nullptr) *request.through_signal = true;
   WalkByCursor(request.start, {max_frames_, own_, request.last}, &thread->walk.stack);
-  return request.stacks->Intern(thread->walk.stack, request.modules, request.lane);
+  return request.stacks->Intern(thread->walk.stack, request.modules, request.writer);
 }
 
 void StackCapture::Publish(CaptureThread* thread, TraceFile* file) const {

@@ -6,19 +6,125 @@
 #ifndef INTERPOSE_STACKS_STACK_CAPTURE_H_
 #define INTERPOSE_STACKS_STACK_CAPTURE_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
-#include "interpose/recorder/lane.h"
-#include "interpose/stacks/capture_thread.h"
+#include "interpose/base/spin_lock.h"
+#include "interpose/recorder/event_writer.h"
 #include "interpose/stacks/module_map.h"
 #include "interpose/stacks/native_stack.h"
-#include "interpose/stacks/predicted_capture.h"
-#include "interpose/stacks/rule_table.h"
 #include "interpose/stacks/stack_record.h"
 #include "interpose/stacks/stack_table.h"
+#include "interpose/stacks/stack_walk.h"
 
 namespace vramtrack {
+
+// Tracks which part of a thread's own stack is known to be readable. Only that thread may use it. Zero-initialised
+// memory is an unknown region. Does not allocate and opens no file.
+//
+// The outer end is an address that is certainly on the thread's own stack, outside of all frames. For the first thread
+// it is the address of the 16 random bytes of the kernel (AT_RANDOM). For other threads it is the C library's thread
+// block, which is at the outer end of every stack that the C library has made. Every page between this address and the
+// stack pointer is tested once, with a system call that reads it. The region grows when the stack does. The memory of a
+// thread's stack exists as long as the thread, so a readable page stays readable.
+class StackRegion {
+ public:
+  // Returns whether `sp` is on the thread's own stack. If so, everything from `sp` to end() can be read.
+  bool Covers(uint64_t sp) { return __builtin_expect(sp - low_ < end_ - low_, 1) || Extend(sp); }
+  // Returns the address after the last readable word.
+  uint64_t end() const { return end_; }
+
+  // Returns the end of the readable pages that begin at `sp`, rounded up to a page and searched for at most `bytes`.
+  // For a stack that is not the thread's own. Other threads may unmap such a stack, so the answer may become wrong at
+  // any time.
+  static uint64_t ReadableEnd(uint64_t sp, uint64_t bytes);
+
+  // Resets the region for the next thread.
+  void Forget() { low_ = end_ = unreadable_ = 0; }
+
+ private:
+  bool Extend(uint64_t sp);
+  bool AllReadable(uint64_t from, uint64_t to);
+
+  uint64_t low_, end_;
+  uint64_t unreadable_;  // page where the last test failed; tested first, because programs with other stacks ask often
+};
+
+// Outcomes of stack captures. Each capture increments exactly one of the counts from kFirstGuesses to kModuleChanges;
+// the others count details.
+enum CaptureCount : size_t {
+  kFirstGuesses,  // the first guess was right
+  kLaterGuesses,  // a later guess was right, after a wrong first one
+  kWalks,         // walked with unwind rules
+  kForeignWalks,  // the same, on a stack that is not the thread's own, such as a coroutine's
+  // The next three are walked with libunwind's cursor.
+  kSignalFrames,        // through a signal handler
+  kUnusualFrames,       // through a frame that no rule can express
+  kModuleChanges,       // after an unload, while another thread refreshes the module map
+  kWithoutInformation,  // walks that ended at code without unwind information
+  kRulesLearned,        // may be several per capture
+  kRulesEvicted,
+  kCaptureCounts,
+};
+
+// Zero-initialised memory is the state of a thread that has captured nothing. Only the owning thread may use it, except
+// for count(), published() and TakeUnpublished(), which any thread may call.
+class CaptureThread {
+ public:
+  void Count(CaptureCount which, uint64_t more = 1) {
+    counts_[which].store(counts_[which].load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  }
+  uint64_t count(CaptureCount which) const { return counts_[which].load(std::memory_order_relaxed); }
+
+  // Returns by how much the count has grown since the last call, which may have come from another thread.
+  uint64_t TakeUnpublished(CaptureCount which) {
+    const uint64_t now = count(which);
+    return now - published_[which].exchange(now, std::memory_order_relaxed);
+  }
+
+  // Returns the value of the count at the last call of TakeUnpublished.
+  uint64_t published(CaptureCount which) const { return published_[which].load(std::memory_order_relaxed); }
+
+  // The guesses are indexes of records, looked up by `history`. They stay when the thread ends, because they are useful
+  // to the next owner as well.
+  static constexpr int kGuessBits = 14;
+  static constexpr size_t kGuessWays = 4;
+
+  StackRegion region;
+  uint32_t epoch;    // epoch of the module map at the last capture
+  uint64_t history;  // hash of the indexes of the last five records
+  CaptureThread* next_free;
+  CaptureThread* next_of_all;
+
+  alignas(64) uint32_t guesses[size_t{1} << kGuessBits];
+  StackWalk walk;  // kept here because the thread's stack may be small
+
+ private:
+  std::atomic<uint64_t> counts_[kCaptureCounts], published_[kCaptureCounts];
+};
+
+// A pool of thread states. Thread-safe. Zero-initialised memory is an empty pool. A released state is reused by a later
+// thread and is never unmapped.
+class CaptureThreads {
+ public:
+  // Returns a state for the calling thread, or null if there is no memory.
+  CaptureThread* Acquire();
+  void Release(CaptureThread* thread);
+
+  // Calls `each` with every state that was ever created, including released ones.
+  template <typename Each>
+  void EachThread(Each each) const {
+    for (CaptureThread* t = all_.load(std::memory_order_acquire); t != nullptr; t = t->next_of_all) each(t);
+  }
+
+ private:
+  SpinLock lock_;
+  CaptureThread* free_;
+  std::atomic<CaptureThread*> all_;
+};
+
+class Prediction;
 
 // Captures stacks. Thread-safe. Must be placed in zeroed memory; a forked child creates its own.
 class StackCapture {
@@ -29,12 +135,12 @@ class StackCapture {
 
   // Returns the number of the caller's stack, which is at least 1, or 0 if the stack could not be recorded. The stack
   // ends with the first frame in `last`, if there is one. Sets `*through_signal`, if it is not null, to true if the
-  // stack goes through a signal handler; otherwise leaves it unchanged. Defines a new stack in `lane` first. Does not
+  // stack goes through a signal handler; otherwise leaves it unchanged. Defines a new stack in `writer` first. Does not
   // allocate from the heap. Takes the loader's lock on its list of objects briefly, but only for code that it has not
   // seen before and for stacks that need the cursor. May be called in a signal handler, unless that handler may have
   // interrupted a capture of the same thread.
-  uint32_t Take(CaptureThread* thread, const CodeRange& last, StackTable* stacks, ModuleMap* modules, Lane* lane,
-                bool* through_signal = nullptr);
+  uint32_t Take(CaptureThread* thread, const CodeRange& last, StackTable* stacks, ModuleMap* modules,
+                EventWriter* writer, bool* through_signal = nullptr);
 
   CaptureThreads& threads() { return threads_; }
   const StackRecords& records() const { return records_; }
@@ -51,7 +157,7 @@ class StackCapture {
     uint32_t epoch;
     StackTable* stacks;
     ModuleMap* modules;
-    Lane* lane;
+    EventWriter* writer;
     bool* through_signal;
 
     // Separates the records of stacks that end in `last` from those of whole stacks.

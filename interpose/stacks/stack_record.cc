@@ -4,13 +4,11 @@
 #include <cstring>
 
 #include "interpose/base/system_call.h"
+#include "proto/hash.h"
 
 namespace vramtrack {
 namespace {
 
-constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15;
-
-uint64_t Load(uint64_t address) { return *reinterpret_cast<const uint64_t*>(address); }
 uint64_t At(uint64_t sp, uint64_t word) { return Load(sp + 8 * (word & kMaxWordDistance)); }
 uint64_t ReturnAt(uint64_t sp, uint64_t word) { return At(sp, word) & kReturnBits; }
 
@@ -63,12 +61,12 @@ bool StackRecords::Same(const StackRecord& record, const Registers& start, const
 }
 
 uint32_t StackRecords::Find(const Registers& start, const StackWalk& walk, uint32_t epoch, uint64_t* hash) const {
-  uint64_t h = (start.ip + BpOf(start, walk.bp_use) + epoch) * kMultiplier;
+  uint64_t h = (start.ip + BpOf(start, walk.bp_use) + epoch) * kHashMultiplier;
   for (uint32_t i = 0; i < walk.return_words + walk.distance_words; ++i) {
-    h = (h ^ walk.words[i]) * kMultiplier;
+    h = (h ^ walk.words[i]) * kHashMultiplier;
     h ^= h >> 29;
   }
-  *hash = h * kMultiplier;
+  *hash = h * kHashMultiplier;
   uint32_t index = buckets_[*hash >> (64 - kBucketBits)].load(std::memory_order_acquire);
   while (index != 0 && !Same(*At(index), start, walk, epoch)) index = At(index)->next;
   return index;

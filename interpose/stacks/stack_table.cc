@@ -48,18 +48,18 @@ uint32_t StackTable::Find(const StackWords& stack, uint64_t* key) const {
   return 0;
 }
 
-uint32_t StackTable::Intern(const NativeStack& stack, ModuleMap* modules, Lane* lane) {
+uint32_t StackTable::Intern(const NativeStack& stack, ModuleMap* modules, EventWriter* writer) {
   if (stack.count == 0) return 0;
-  if (__builtin_expect(modules->refresh_due(), 0)) modules->Refresh(lane);
+  if (__builtin_expect(modules->refresh_due(), 0)) modules->Refresh(writer);
   const auto words = [&stack](uint32_t epoch) {
     return StackWords{StackWords::kNative, epoch << 1 | stack.truncated, stack.frames, stack.count};
   };
   uint64_t key;
   if (const uint32_t known = Find(words(modules->epoch()), &key)) return known;
-  modules->Refresh(lane);
+  modules->Refresh(writer);
   const uint32_t epoch = modules->epoch();
-  return Intern(words(epoch), lane, [&](uint32_t number) {
-    return lane->DefineStack(number, epoch, stack.truncated, stack.frames, stack.count);
+  return Intern(words(epoch), writer, [&](uint32_t number) {
+    return writer->DefineStack(number, epoch, stack.truncated, stack.frames, stack.count);
   });
 }
 
@@ -86,13 +86,56 @@ StackTable::Entry* StackTable::NewEntry(const StackWords& stack) {
   return entry;
 }
 
-void StackTable::Publish(uint64_t key, Entry* entry, Lane* lane) {
+void StackTable::Publish(uint64_t key, Entry* entry, EventWriter* writer) {
   by_hash_.Insert(key, reinterpret_cast<uint64_t>(entry));
-  CountIn(lane);
+  CountIn(writer);
 }
 
-void StackTable::CountIn(Lane* lane) const {
-  lane->file().counter(schema::COUNTER_STACKS)->store(count(), std::memory_order_relaxed);
+void StackTable::CountIn(EventWriter* writer) const {
+  writer->file().counter(schema::COUNTER_STACKS)->store(count(), std::memory_order_relaxed);
+}
+
+namespace {
+
+// One word that says it all, as long as there are not more than a million stacks; then a hash of it.
+uint64_t WordOf(uint32_t native, uint32_t python, uint32_t forward, schema::GraphNode node) {
+  constexpr int kBits = 20;
+  constexpr uint64_t kPrime = 0x9e3779b97f4a7c15;
+  static_assert(schema::NODE_ACCUMULATE < 16, "four bits are left");
+  if (__builtin_expect((native | python | forward) >> kBits == 0, 1)) {
+    return native | uint64_t{python} << kBits | uint64_t{forward} << 2 * kBits | uint64_t{node} << 3 * kBits;
+  }
+  uint64_t hash = (native | uint64_t{python} << 32) * kPrime;
+  hash = (hash ^ hash >> 32 ^ forward ^ uint64_t{node} << 32) * kPrime;
+  return (hash ^ hash >> 32) | 1;
+}
+
+bool Define(uint32_t number, uint32_t native, uint32_t python, uint32_t forward, schema::GraphNode node,
+            EventWriter* writer) {
+  namespace f = schema::joinedStack_field;
+  return writer->Define<64>(schema::definitions_field::joined_stacks, [&](MessageWriter* out) {
+    out->Varint(f::id, number);
+    out->Varint(f::native, native);
+    out->Varint(f::python, python);
+    out->Varint(f::forward, forward);
+    out->Varint(f::node, node);
+  });
+}
+
+}  // namespace
+
+uint32_t JoinStacks(uint32_t native, uint32_t python, uint32_t forward, schema::GraphNode node, StackTable* stacks,
+                    EventWriter* writer) {
+  if (python == 0 && forward == 0 && node == schema::NODE_NONE) return native;
+  const uint32_t joined = stacks->Intern(WordOf(native, python, forward, node), writer, [&](uint32_t number) {
+    return Define(number, native, python, forward, node, writer);
+  });
+  return joined != 0 ? joined : native;
+}
+
+void DefineForward(uint32_t number, uint32_t stack, schema::GraphNode node, EventWriter* writer) {
+  // What cannot be defined stays unknown.
+  Define(number, 0, stack, 0, node, writer);
 }
 
 }  // namespace vramtrack

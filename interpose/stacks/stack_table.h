@@ -8,9 +8,10 @@
 #include <cstdint>
 
 #include "interpose/base/concurrent_table.h"
-#include "interpose/recorder/lane.h"
+#include "interpose/recorder/event_writer.h"
 #include "interpose/stacks/module_map.h"
 #include "interpose/stacks/native_stack.h"
+#include "proto/schema_constants.h"
 
 namespace vramtrack {
 
@@ -34,31 +35,31 @@ class StackTable {
   // stack in the trace and return whether it succeeded. Two threads that find a new stack at the same time may define
   // it twice, with different numbers.
   template <typename Define>
-  uint32_t Intern(const StackWords& stack, Lane* lane, Define define) {
+  uint32_t Intern(const StackWords& stack, EventWriter* writer, Define define) {
     uint64_t key;
     if (const uint32_t known = Find(stack, &key)) return known;
-    if (lane->file().crowded()) return 0;
+    if (writer->file().crowded()) return 0;
     Entry* entry = NewEntry(stack);
     if (entry == nullptr || !define(entry->id)) return 0;
-    Publish(key, entry, lane);
+    Publish(key, entry, writer);
     return entry->id;
   }
 
   // Does the same for a stack that is identified by one word, which must not be 0.
   template <typename Define>
-  uint32_t Intern(uint64_t word, Lane* lane, Define define) {
+  uint32_t Intern(uint64_t word, EventWriter* writer, Define define) {
     if (const uint64_t known = by_word_.Find(word)) return static_cast<uint32_t>(known);
-    if (lane->file().crowded()) return 0;
+    if (writer->file().crowded()) return 0;
     const uint32_t number = NextNumber();
     if (!define(number)) return 0;
     by_word_.Insert(word, number);
-    CountIn(lane);
+    CountIn(writer);
     return number;
   }
 
   // Does the same for native return addresses, which are interpreted with the current module map. Refreshes the map if
   // needed. Returns 0 for an empty stack.
-  uint32_t Intern(const NativeStack& stack, ModuleMap* modules, Lane* lane);
+  uint32_t Intern(const NativeStack& stack, ModuleMap* modules, EventWriter* writer);
 
   // Returns a new number, for a stack that will be defined later or never.
   uint32_t Reserve() { return NextNumber(); }
@@ -76,15 +77,26 @@ class StackTable {
   // Returns the number of a known stack, or 0. In the second case `*key` is the key to publish it under.
   uint32_t Find(const StackWords& stack, uint64_t* key) const;
   Entry* NewEntry(const StackWords& stack);
-  void Publish(uint64_t key, Entry* entry, Lane* lane);
+  void Publish(uint64_t key, Entry* entry, EventWriter* writer);
   uint32_t NextNumber() { return next_id_.fetch_add(1, std::memory_order_relaxed) + 1; }
-  void CountIn(Lane* lane) const;
+  void CountIn(EventWriter* writer) const;
 
   ConcurrentTable by_hash_, by_word_;
   std::atomic<uint32_t> next_id_;
   SpinLock arena_lock_;
   uint64_t arena_, arena_end_;  // free part of the newest arena; arenas are never unmapped
 };
+
+// Returns the stack number for an event, from the numbers of the stack's parts; 0 means that a part is missing. Returns
+// `native` if there are no other parts, and the number of a JoinedStack otherwise. Defines a new JoinedStack in
+// `writer` first; returns `native` if that fails. `forward` is the PythonStack of the forward call that made the graph
+// node being evaluated. Thread-safe; does not allocate from the heap.
+uint32_t JoinStacks(uint32_t native, uint32_t python, uint32_t forward, schema::GraphNode node, StackTable* stacks,
+                    EventWriter* writer);
+
+// Defines `number`, which joined stacks refer to as their forward call although it was not known yet. `stack` is the
+// PythonStack of the forward call, or 0 if there is none. `node` is the kind of node of those stacks.
+void DefineForward(uint32_t number, uint32_t stack, schema::GraphNode node, EventWriter* writer);
 
 }  // namespace vramtrack
 

@@ -30,10 +30,10 @@ class StackTableTest : public ::testing::Test {
     ASSERT_EQ(file_->Create(path.c_str(), UINT64_MAX), 0);
   }
 
-  Lane* NewLane(uint32_t thread) {
-    auto* lane = Zeroed<Lane>();
-    lane->Attach(file_, file_->NewJournal(), thread);
-    return lane;
+  EventWriter* NewWriter(uint32_t thread) {
+    auto* writer = Zeroed<EventWriter>();
+    writer->Attach(file_, file_->NewJournal(), thread);
+    return writer;
   }
 
   static NativeStack Stack(uint64_t seed, size_t frames) {
@@ -49,44 +49,44 @@ class StackTableTest : public ::testing::Test {
 };
 
 TEST_F(StackTableTest, TheSameStackHasTheSameNumber) {
-  Lane* lane = NewLane(0);
+  EventWriter* writer = NewWriter(0);
   std::set<uint32_t> numbers;
   for (uint64_t seed = 0; seed < 5000; ++seed) {
-    const uint32_t number = table_->Intern(Stack(seed, 1 + seed % 200), modules_, lane);
+    const uint32_t number = table_->Intern(Stack(seed, 1 + seed % 200), modules_, writer);
     ASSERT_NE(number, 0u);
     ASSERT_TRUE(numbers.insert(number).second) << "two stacks have one number";
   }
   for (uint64_t seed = 0; seed < 5000; ++seed) {
-    EXPECT_EQ(numbers.count(table_->Intern(Stack(seed, 1 + seed % 200), modules_, lane)), 1u);
+    EXPECT_EQ(numbers.count(table_->Intern(Stack(seed, 1 + seed % 200), modules_, writer)), 1u);
   }
   EXPECT_EQ(table_->count(), 5000u);
 }
 
 TEST_F(StackTableTest, ACutStackIsNotTheWholeOne) {
-  Lane* lane = NewLane(0);
+  EventWriter* writer = NewWriter(0);
   NativeStack cut = Stack(1, 20);
   cut.truncated = true;
-  EXPECT_NE(table_->Intern(cut, modules_, lane), table_->Intern(Stack(1, 20), modules_, lane));
+  EXPECT_NE(table_->Intern(cut, modules_, writer), table_->Intern(Stack(1, 20), modules_, writer));
 }
 
-TEST_F(StackTableTest, AnEmptyStackHasNone) { EXPECT_EQ(table_->Intern(NativeStack(), modules_, NewLane(0)), 0u); }
+TEST_F(StackTableTest, AnEmptyStackHasNone) { EXPECT_EQ(table_->Intern(NativeStack(), modules_, NewWriter(0)), 0u); }
 
 TEST_F(StackTableTest, ThreadsAgreeOnceAStackIsKnown) {
   constexpr int kThreads = 6;
   constexpr uint64_t kStacks = 500;
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
-    Lane* lane = NewLane(static_cast<uint32_t>(t));
-    threads.emplace_back([this, lane] {
+    EventWriter* writer = NewWriter(static_cast<uint32_t>(t));
+    threads.emplace_back([this, writer] {
       for (int round = 0; round < 20; ++round) {
-        for (uint64_t seed = 0; seed < kStacks; ++seed) table_->Intern(Stack(seed, 60), modules_, lane);
+        for (uint64_t seed = 0; seed < kStacks; ++seed) table_->Intern(Stack(seed, 60), modules_, writer);
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  Lane* lane = NewLane(kThreads);
+  EventWriter* writer = NewWriter(kThreads);
   std::set<uint32_t> numbers;
-  for (uint64_t seed = 0; seed < kStacks; ++seed) numbers.insert(table_->Intern(Stack(seed, 60), modules_, lane));
+  for (uint64_t seed = 0; seed < kStacks; ++seed) numbers.insert(table_->Intern(Stack(seed, 60), modules_, writer));
   EXPECT_EQ(numbers.size(), kStacks);
   EXPECT_LE(table_->count(), kStacks * kThreads);
 }

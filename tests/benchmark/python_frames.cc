@@ -31,7 +31,7 @@ StackTable* stacks = Zeroed<StackTable>();
 ModuleMap* modules = Zeroed<ModuleMap>();
 PythonStacks* python = Zeroed<PythonStacks>();
 TraceFile* file = Zeroed<TraceFile>();
-Lane* lane = Zeroed<Lane>();
+EventWriter* writer = Zeroed<EventWriter>();
 Interpreter interpreter;
 PythonFrames frames;
 
@@ -51,17 +51,16 @@ __attribute__((visibility("default"))) int prepare() {
   Clock::Calibrate();
   if (file->Create(path.c_str(), UINT64_MAX) != 0) return 1;
   unlink(path.c_str());
-  lane->Attach(file, file->NewJournal(), 0);
-  modules->Refresh(lane);
+  writer->Attach(file, file->NewJournal(), 0);
+  modules->Refresh(writer);
   python->Prepare(kMaxFrames, stacks, modules);
-  LoadedObject program;
+  const LoadedObject program = Program();
   bool found = false;
-  EachLoadedObject([&](const LoadedObject& object, size_t index) {
-    if (index == 0) program = object;
+  EachLoadedObject([&](const LoadedObject& object) {
     found = interpreter.LookIn(object, program) == Interpreter::Found::kUsable;
     return !found;
   });
-  return found && python->Take(lane) != 0 ? 0 : 1;
+  return found && python->TakeFrom(python->Innermost(writer), writer) != 0 ? 0 : 1;
 }
 
 // The frames alone; how many there are.
@@ -76,7 +75,7 @@ __attribute__((visibility("default"))) long frame_count() { return static_cast<l
 // To the number of the stack.
 __attribute__((visibility("default"))) double take(long times) {
   return NsOf(times, [] {
-    if (python->Take(lane) == 0) abort();
+    if (python->TakeFrom(python->Innermost(writer), writer) == 0) abort();
   });
 }
 

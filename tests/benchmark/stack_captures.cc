@@ -40,13 +40,13 @@ CaptureThread* thread;
 StackTable* stacks = Zeroed<StackTable>();
 ModuleMap* modules = Zeroed<ModuleMap>();
 TraceFile* file = Zeroed<TraceFile>();
-Lane* lane = Zeroed<Lane>();
+EventWriter* writer = Zeroed<EventWriter>();
 uint64_t in_captures;  // ticks
 std::vector<double> rounds;
 
 __attribute__((noinline)) void Capture() {
   const uint64_t start = Clock::Ticks();
-  const uint32_t stack = capture->Take(thread, CodeRange(), stacks, modules, lane);
+  const uint32_t stack = capture->Take(thread, CodeRange(), stacks, modules, writer);
   in_captures += Clock::Ticks() - start;
   if (stack == 0) std::abort();
 }
@@ -109,9 +109,9 @@ int Main(int argc, char** argv) {
   Clock::Calibrate();
   if (file->Create(path.c_str(), UINT64_MAX) != 0) return 1;
   unlink(path.c_str());
-  lane->Attach(file, file->NewJournal(), 0);
+  writer->Attach(file, file->NewJournal(), 0);
   capture->Prepare(kMaxFrames, CodeRange());
-  modules->Refresh(lane);
+  modules->Refresh(writer);
   thread = capture->threads().Acquire();
   if (options.on_foreign_stack) {
     constexpr size_t kBytes = 8 << 20;

@@ -48,7 +48,7 @@ __attribute__((noinline)) void WalkWithCursor(size_t most, std::vector<uint64_t>
 
 struct Oracle::Attached {
   Oracle* oracle;
-  Lane* lane;
+  EventWriter* writer;
   CaptureThread* thread;
   Seen seen;
 };
@@ -76,27 +76,27 @@ Oracle::Attached* Oracle::Attach() {
   uint64_t* journal = nullptr;
   {
     std::lock_guard<std::mutex> hold(mutex_);
-    if (!free_lanes_.empty()) {
-      attached->lane = free_lanes_.back();
-      journal = attached->lane->journal();
-      free_lanes_.pop_back();
+    if (!free_writers_.empty()) {
+      attached->writer = free_writers_.back();
+      journal = attached->writer->journal();
+      free_writers_.pop_back();
     }
   }
-  if (attached->lane == nullptr) {
-    attached->lane = Zeroed<Lane>();
+  if (attached->writer == nullptr) {
+    attached->writer = Zeroed<EventWriter>();
     journal = file_->NewJournal();
   }
-  attached->lane->Attach(file_, journal, next_thread_.fetch_add(1));
+  attached->writer->Attach(file_, journal, next_thread_.fetch_add(1));
   return attached_ = attached;
 }
 
 void Oracle::Leave() {
   Attached* attached = attached_;
   if (attached == nullptr) return;
-  attached->lane->Seal();
+  attached->writer->Seal();
   capture_->threads().Release(attached->thread);
   std::lock_guard<std::mutex> hold(mutex_);
-  free_lanes_.push_back(attached->lane);
+  free_writers_.push_back(attached->writer);
   left_.push_back(std::move(attached->seen));
   delete attached;
   attached_ = nullptr;
@@ -105,14 +105,14 @@ void Oracle::Leave() {
 OWN_CODE uint32_t Oracle::Capture() {
   Attached* attached = attached_ != nullptr && attached_->oracle == this ? attached_ : Attach();
   captures_.fetch_add(1, std::memory_order_relaxed);
-  const uint32_t stack = capture_->Take(attached->thread, CodeRange(), stacks_, modules_, attached->lane);
+  const uint32_t stack = capture_->Take(attached->thread, CodeRange(), stacks_, modules_, attached->writer);
   asm volatile("" : : : "memory");  // no tail call
   return stack;
 }
 
 __attribute__((noinline)) void Oracle::Check() {
   Attached* attached = attached_ != nullptr && attached_->oracle == this ? attached_ : Attach();
-  const uint32_t stack = capture_->Take(attached->thread, CodeRange(), stacks_, modules_, attached->lane);
+  const uint32_t stack = capture_->Take(attached->thread, CodeRange(), stacks_, modules_, attached->writer);
   Frames frames;
   WalkWithCursor(max_frames_, &frames);
   captures_.fetch_add(1, std::memory_order_relaxed);

@@ -19,7 +19,7 @@ extern "C" const char __start_own_code[], __stop_own_code[];
 
 namespace vramtrack {
 
-// One recording without hooks. Thread-safe: every thread that checks gets a lane.
+// One recording without hooks. Thread-safe: every thread that checks gets a writer.
 class Oracle {
  public:
   Oracle(size_t max_frames, const CodeRange& own);
@@ -68,7 +68,7 @@ class Oracle {
   std::atomic<uint32_t> next_thread_{0};
   std::mutex mutex_;
   std::vector<Seen> left_;
-  std::vector<Lane*> free_lanes_;
+  std::vector<EventWriter*> free_writers_;
 };
 
 }  // namespace vramtrack

@@ -5,11 +5,15 @@
 // not wait for a thread that could need the lock: they take no GIL and call no CUDA function.
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
+#include "interpose/base/spin_lock.h"
 #include "interpose/frameworks/allocator.h"
 #include "interpose/hooks/table/call.h"
 #include "interpose/hooks/table/cuda_abi.h"
 #include "interpose/hooks/table/real_entry.h"
+#include "interpose/hooks/table/unseen.h"
+#include "interpose/loader/loaded_object.h"
 
 namespace vramtrack {
 
@@ -59,7 +63,6 @@ void NoteOutOfMemory(uint64_t bytes, uint64_t given_out, uint64_t reserved, torc
 }  // namespace
 
 // Other devices' allocators report here as well, the one for the host's memory most of all.
-#define VRAMTRACK_EXPORT extern "C" __attribute__((visibility("default")))
 
 #define VRAMTRACK_REPORTS_BLOCK(entry, parameters, arguments, given_out, reserved) \
   VRAMTRACK_EXPORT void entry parameters {                                         \
@@ -76,8 +79,42 @@ void NoteOutOfMemory(uint64_t bytes, uint64_t given_out, uint64_t reserved, torc
     }                                                                                                                  \
     VRAMTRACK_PASS_ON(entry, parameters, arguments)                                                                    \
   }
-#define VRAMTRACK_BEGINS_RECORD(entry, parameters, arguments)  // see record_hooks.cc
+#define VRAMTRACK_BEGINS_RECORD(entry, parameters, arguments)  // see graph_hooks.cc
 #define VRAMTRACK_FOLLOWS_GRAPH(entry, parameters)             // see graph_hooks.cc
 #include "interpose/hooks/table/torch_api.inc"
+
+namespace {
+
+constexpr char kReport[] = "_ZN3c1027reportMemoryUsageToProfilerE";  // before its parameters
+
+// Where the caching allocator is, as every wheel names it; repackaged ones put a hash behind it.
+bool HasCachingAllocator(const LoadedObject& object) { return strncmp(object.name(), "libc10_cuda", 11) == 0; }
+
+bool ReportsKnownBlocks(const LoadedObject& object) {
+  bool known = false;
+  object.EachImport([&](const char* name, void**) {
+    known = known || (strncmp(name, kReport, sizeof kReport - 1) == 0 && EntryNamed(name) != Entry::kCount);
+  });
+  return known;
+}
+
+}  // namespace
+
+void NoteUnknownTorchAllocators() {
+  // Noting may record, which is not to be done under the loader's lock.
+  constexpr size_t kMax = 4;
+  const char* names[kMax];
+  size_t count = 0;
+  // One thread at a time remembers which libraries it has seen; another one looks at all.
+  static SpinLock lock;
+  static VisitedObjects visited;
+  VisitedObjects none = {};
+  const bool alone = lock.TryLock();
+  EachNewObject(alone ? &visited : &none, [&](const LoadedObject& object) {
+    if (count < kMax && HasCachingAllocator(object) && !ReportsKnownBlocks(object)) names[count++] = object.name();
+  });
+  if (alone) lock.Unlock();
+  for (size_t i = 0; i < count; ++i) NoteUnseen(names[i], schema::UNSEEN_BLOCKS);
+}
 
 }  // namespace vramtrack

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hooks the two functions of libtorch_cpu that are called when a node of the autograd graph is made and evaluated.
+// Hooks functions of libtorch_cpu that are called very often: when a node of the autograd graph is made and when it is
+// evaluated, and when a torch.profiler.record_function begins, as in every optimizer step. The latter serves to find
+// steps.
 #include <atomic>
 #include <cstdint>
 
 #include "interpose/frameworks/torch/graph/graph_nodes.h"
-#include "interpose/frameworks/torch/real_function.h"
 #include "interpose/hooks/table/call.h"
+#include "interpose/hooks/table/real_entry.h"
 #include "interpose/hooks/table/unseen.h"
 #include "interpose/loader/loaded_object.h"
-#include "interpose/python/joined_stacks.h"
+#include "interpose/session/early_marks.h"
+#include "interpose/stacks/stack_table.h"
 
 // at::sequence_number::get_and_increment()
 #define GET_AND_INCREMENT _ZN2at15sequence_number17get_and_incrementEv
@@ -17,14 +20,74 @@
 //                                            const std::shared_ptr<ReadyQueue>&)
 #define EVALUATE_FUNCTION \
   _ZN5torch8autograd6Engine17evaluate_functionERSt10shared_ptrINS0_9GraphTaskEEPNS0_4NodeERNS0_11InputBufferERKS2_INS0_10ReadyQueueEE  // NOLINT
+// at::RecordFunction::RecordFunction(at::RecordScope)
+#define RECORD_FUNCTION _ZN2at14RecordFunctionC1ENS_11RecordScopeE
 #define TEXT_OF(name) TEXT_OF_EXPANDED(name)
 #define TEXT_OF_EXPANDED(name) #name
 
 namespace vramtrack {
 namespace {
 
-torch::RealFunction<VRAMTRACK_ENTRY_OF(GET_AND_INCREMENT)> real_get_and_increment;
-torch::RealFunction<VRAMTRACK_ENTRY_OF(EVALUATE_FUNCTION)> real_evaluate_function;
+// A cache for Providers::Real, for a function with very many call sites: it caches the result for each calling library
+// instead of each call site. Must be static and zeroed. Thread-safe.
+template <Entry kEntry>
+class RealFunction {
+ public:
+  // Returns the real function for a call from the address `caller`; may be null.
+  void* For(const void* caller) {
+    const auto at = reinterpret_cast<uint64_t>(caller);
+    const uint32_t version = version_.load(std::memory_order_acquire);
+    if (__builtin_expect((version & 1) == 0 && unloads_.load(std::memory_order_relaxed) == Providers::unloads(), 1)) {
+      for (const Caller& one : callers_) {
+        if (at - one.begin.load(std::memory_order_relaxed) >= one.bytes.load(std::memory_order_relaxed)) continue;
+        void* const real = one.real.load(std::memory_order_relaxed);
+        std::atomic_thread_fence(std::memory_order_acquire);
+        if (version_.load(std::memory_order_relaxed) == version) return real;
+        break;
+      }
+    }
+    return Find(caller);
+  }
+
+ private:
+  struct Caller {
+    std::atomic<uint64_t> begin, bytes;  // its code
+    std::atomic<void*> real;
+  };
+
+  __attribute__((noinline)) void* Find(const void* caller) {
+    const uint32_t unloads = Providers::unloads();
+    LoadedObject object;
+    uint64_t begin, bytes;
+    void* const real = Providers::Real(kEntry, caller);
+    if (real == nullptr || !FindLoadedObject(caller, &object) || !object.SegmentOf(caller, &begin, &bytes)) return real;
+    if (!lock_.TryLock()) return real;
+    version_.fetch_add(1, std::memory_order_acq_rel);
+    std::atomic_thread_fence(std::memory_order_release);  // a reader that sees what is stored now sees the odd version
+    if (unloads_.load(std::memory_order_relaxed) != unloads) {
+      for (Caller& one : callers_) one.bytes.store(0, std::memory_order_relaxed);
+      unloads_.store(unloads, std::memory_order_relaxed);
+      next_ = 0;
+    }
+    Caller& one = callers_[next_++ % kCallers];
+    one.begin.store(begin, std::memory_order_relaxed);
+    one.bytes.store(bytes, std::memory_order_relaxed);
+    one.real.store(real, std::memory_order_relaxed);
+    version_.fetch_add(1, std::memory_order_acq_rel);
+    lock_.Unlock();
+    return real;
+  }
+
+  static constexpr size_t kCallers = 4;
+  std::atomic<uint32_t> version_, unloads_;
+  Caller callers_[kCallers];
+  SpinLock lock_;
+  size_t next_;
+};
+
+RealFunction<VRAMTRACK_ENTRY_OF(GET_AND_INCREMENT)> real_get_and_increment;
+RealFunction<VRAMTRACK_ENTRY_OF(EVALUATE_FUNCTION)> real_evaluate_function;
+RealFunction<VRAMTRACK_ENTRY_OF(RECORD_FUNCTION)> real_record_function;
 
 // The graph of a session in which nodes can be followed, or null. `real`: a function of the library that has the
 // others.
@@ -37,7 +100,7 @@ torch::GraphNodes* GraphOf(const Call& call, void* real) {
   if (state == State::kRefused || !FindLoadedObject(real, &library)) return nullptr;
   void* const current_thread = library.Find("_ZN2at14RecordFunction15currentThreadIdEv");
   if (current_thread == nullptr || library.Find(TEXT_OF(EVALUATE_FUNCTION)) == nullptr) {
-    if (graph->Refuse()) DefineUnseenNow(library.name(), schema::UNSEEN_GRAPH, call.lane());
+    if (graph->Refuse()) DefineUnseenNow(library.name(), schema::UNSEEN_GRAPH, call.writer());
     return nullptr;
   }
   graph->Follow(reinterpret_cast<uint64_t (*)()>(current_thread));
@@ -50,12 +113,23 @@ void NodeMade(uint64_t number, void* real) {
   if (graph == nullptr) return;
   // Made by a node that is being evaluated, as in a double backward, it stands for the same forward call.
   PythonStacks& python = call.session()->python();
-  const uint64_t frame = python.Innermost(call.lane());
+  const uint64_t frame = python.Innermost(call.writer());
   const torch::CurrentNode current = graph->Current();
   if (current.kind != schema::NODE_NONE && current.python_frame == frame) {
     graph->Made(number, current.forward);
   } else {
-    graph->Made(number, frame == 0 ? 0 : python.TakeFrom(frame, call.lane()));
+    graph->Made(number, frame == 0 ? 0 : python.TakeFrom(frame, call.writer()));
+  }
+}
+
+constexpr uint8_t kUserScope = 7;  // at::RecordScope::USER_SCOPE
+
+// The name comes later, and only where a profiler listens: the stack tells more.
+__attribute__((noinline)) void MarkBegin() {
+  if (Session::Running() == nullptr) return NoteEarlyMark(schema::MARK_RECORD_FUNCTION, nullptr, nullptr, 0);
+  Call call(kGraph);
+  if (call.active() && call.session()->python().Innermost(call.writer()) != 0) {
+    call.Mark(schema::MARK_RECORD_FUNCTION, 0, 0);
   }
 }
 
@@ -71,17 +145,17 @@ extern "C" __attribute__((visibility("hidden"), used)) void* vramtrack_before_ev
   if (graph == nullptr) return real;
   StackTable& stacks = call.session()->stacks();
   const uint32_t later = graph->layout_known() ? 0 : stacks.Reserve();
-  switch (graph->Begin(node, frame, call.session()->python().Innermost(call.lane()), later)) {
+  switch (graph->Begin(node, frame, call.session()->python().Innermost(call.writer()), later)) {
     case torch::GraphNodes::Learnt::kNothing:
       break;
     case torch::GraphNodes::Learnt::kLayout:
       graph->ForEachLearntFrom([&call](uint32_t number, uint32_t forward, schema::GraphNode kind) {
-        DefineForward(number, forward, kind, call.lane());
+        DefineForward(number, forward, kind, call.writer());
       });
       break;
     case torch::GraphNodes::Learnt::kHopeless:
       LoadedObject library;
-      if (FindLoadedObject(real, &library)) DefineUnseenNow(library.name(), schema::UNSEEN_GRAPH, call.lane());
+      if (FindLoadedObject(real, &library)) DefineUnseenNow(library.name(), schema::UNSEEN_GRAPH, call.writer());
   }
   return real;
 }
@@ -102,13 +176,20 @@ extern "C" __attribute__((visibility("hidden"), used)) int vramtrack_evaluate_pe
 
 }  // namespace vramtrack
 
-extern "C" __attribute__((visibility("default"))) uint64_t GET_AND_INCREMENT() {
+VRAMTRACK_EXPORT uint64_t GET_AND_INCREMENT() {
   using namespace vramtrack;  // NOLINT
   void* const real = real_get_and_increment.For(__builtin_return_address(0));
   if (real == nullptr) return 0;
   const uint64_t number = reinterpret_cast<uint64_t (*)()>(real)();
   if (Session::Running() != nullptr && !Session::PassesOn()) NodeMade(number, real);
   return number;
+}
+
+VRAMTRACK_EXPORT void RECORD_FUNCTION(void* record, uint8_t scope) {
+  using namespace vramtrack;  // NOLINT
+  if (scope == kUserScope) MarkBegin();
+  void* const real = real_record_function.For(__builtin_return_address(0));
+  if (real != nullptr) reinterpret_cast<void (*)(void*, uint8_t)>(real)(record, scope);
 }
 
 // The real function is called with the registers as they were; its stack arguments are none.

@@ -15,7 +15,7 @@
 #include "interpose/base/spin_lock.h"
 #include "interpose/frameworks/allocator.h"
 #include "interpose/frameworks/xla/pjrt_abi.h"
-#include "interpose/hooks/table/marks.h"
+#include "interpose/hooks/table/call.h"
 #include "interpose/loader/loaded_object.h"
 #include "interpose/session/mark_names.h"
 

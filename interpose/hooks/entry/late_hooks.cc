@@ -7,12 +7,10 @@
 
 #include "interpose/base/message.h"
 #include "interpose/base/spin_lock.h"
-#include "interpose/frameworks/torch/unknown_allocator.h"
-#include "interpose/hooks/entry/borrowed_imports.h"
+#include "interpose/frameworks/allocator.h"
 #include "interpose/hooks/entry/patched_imports.h"
-#include "interpose/hooks/table/lookup.h"
 #include "interpose/hooks/table/real_entry.h"
-#include "interpose/loader/loaded_object.h"
+#include "interpose/loader/import_patcher.h"
 #include "interpose/session/environment.h"
 #include "interpose/session/session.h"
 #include "interpose/stacks/module_map.h"
@@ -60,7 +58,7 @@ void* HookFor(const LoadedObject& importer, const char* name, const void* bound)
 BorrowedImports imports(HookFor);
 
 void OnLoaded() {
-  torch::NoteUnknownAllocators();
+  NoteUnknownTorchAllocators();
   imports.BorrowNew();
 }
 
@@ -88,7 +86,7 @@ __attribute__((constructor)) void WatchLoading() {
 // Whether the program's own start brought this library in: libraries that are loaded later stand behind libc.
 bool IsPreloaded() {
   bool ours_first = false;
-  EachLoadedObject([&](const LoadedObject& object, size_t) {
+  EachLoadedObject([&](const LoadedObject& object) {
     ours_first = IsOwnObject(object);
     return !ours_first && strncmp(object.name(), "libc.so", 7) != 0;
   });

@@ -11,8 +11,9 @@
 #include <cwchar>
 
 #include "interpose/hooks/table/call.h"
-#include "interpose/hooks/table/marks.h"
 #include "interpose/hooks/table/nvtx_abi.h"
+#include "interpose/hooks/table/real_entry.h"
+#include "interpose/python/frame_walk.h"
 #include "interpose/session/early_marks.h"
 #include "interpose/session/mark_names.h"
 
@@ -27,29 +28,15 @@ constexpr int kNoTracking = -2;  // what a range's functions return where no too
 class Narrow {
  public:
   explicit Narrow(const wchar_t* text) {
-    for (size_t i = 0; text[i] != 0 && length_ + 4 < sizeof text_; ++i) Add(static_cast<uint32_t>(text[i]));
+    char* at = text_;
+    for (size_t i = 0; text[i] != 0 && at + 4 < text_ + sizeof text_; ++i) {
+      const auto c = static_cast<uint32_t>(text[i]);
+      at = PutUtf8(c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? uint32_t{'?'} : c, at);
+    }
   }
   const char* text() const { return text_; }
 
  private:
-  void Add(uint32_t c) {
-    const auto put = [this](uint32_t byte) { text_[length_++] = static_cast<char>(byte); };
-    if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) c = '?';
-    if (c < 0x80) return put(c);
-    if (c < 0x800) {
-      put(0xc0 | c >> 6);
-    } else if (c < 0x10000) {
-      put(0xe0 | c >> 12);
-      put(0x80 | (c >> 6 & 0x3f));
-    } else {
-      put(0xf0 | c >> 18);
-      put(0x80 | (c >> 12 & 0x3f));
-      put(0x80 | (c >> 6 & 0x3f));
-    }
-    put(0x80 | (c & 0x3f));
-  }
-
-  size_t length_ = 0;
   char text_[PlainName::kMaxBytes + 8] = {};
 };
 
@@ -174,7 +161,7 @@ const Callback kFunctions[] = {
 }  // namespace vramtrack
 
 // NVTX calls this for each of its copies; 1 means success.
-extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(const void* (*get_table)(uint32_t)) {
+VRAMTRACK_EXPORT int InitializeInjectionNvtx2(const void* (*get_table)(uint32_t)) {
   using namespace vramtrack;        // NOLINT
   using namespace vramtrack::nvtx;  // NOLINT
   const auto* table = static_cast<const ExportedCallbacks*>(get_table(kCallbacks));

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The wrappers of the hooked functions, generated from the table in api.inc: three for each, see lookup.h.
+// The wrappers of the hooked functions, generated from the table in api.inc: three for each, see real_entry.h.
 #include "interpose/hooks/table/call.h"
 #include "interpose/hooks/table/captures.h"
 #include "interpose/hooks/table/cuda_abi.h"
 #include "interpose/hooks/table/current_device.h"
-#include "interpose/hooks/table/lookup.h"
 #include "interpose/hooks/table/operands.h"
 #include "interpose/hooks/table/real_entry.h"
 #include "interpose/session/early_marks.h"
@@ -27,7 +26,6 @@ constexpr bool Succeeded(uint32_t kind, Error error) {
 
 }  // namespace
 
-#define VRAMTRACK_EXPORT extern "C" __attribute__((visibility("default")))
 #define VRAMTRACK_INLINE inline __attribute__((always_inline))
 
 // A row's body, and its three wrappers.

@@ -8,14 +8,14 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "interpose/base/concurrent_table.h"
 #include "interpose/hooks/table/captures.h"
 #include "interpose/hooks/table/current_device.h"
-#include "interpose/hooks/table/references.h"
 #include "interpose/hooks/table/unseen.h"
-#include "interpose/python/joined_stacks.h"
-#include "interpose/recorder/identity.h"
+#include "interpose/recorder/live_set.h"
 #include "interpose/session/early_marks.h"
-#include "proto/message_writer.h"
+#include "interpose/session/mark_names.h"
+#include "interpose/stacks/stack_table.h"
 
 namespace vramtrack {
 namespace {
@@ -57,7 +57,30 @@ schema::Kind KindOn(schema::Kind kind, int on) {
   return kind == schema::POOL ? schema::HOST_POOL : schema::HOST_PHYSICAL;
 }
 
-// Reference counts of objects that CUDA has returned more than once.
+// Counts the owners of objects that CUDA returns more than once: memory handles and IPC mappings. Thread-safe like
+// ConcurrentTable: the program orders the calls for one key, as CUDA requires.
+class References {
+ public:
+  // Adds an owner to an object that has at least one.
+  void Retain(uint64_t key) { more_.Insert(key, more_.Find(key) + 1); }
+
+  // Removes an owner. Returns false if it was the last one, so that the object ends.
+  bool Release(uint64_t key) {
+    const uint64_t more = more_.Find(key);
+    if (more == 0) return false;
+    if (more == 1) {
+      more_.Remove(key);
+    } else {
+      more_.Insert(key, more - 1);
+    }
+    return true;
+  }
+
+  void Forget(uint64_t key) { more_.Remove(key); }
+
+ private:
+  ConcurrentTable more_;  // owners beyond the first
+};
 References references;
 // Bytes of each mapping, by its key.
 ConcurrentTable mapped_bytes;
@@ -84,27 +107,27 @@ bool Call::Stale(uint32_t family) {
   return false;
 }
 
-// The thread that starts the session has its lane from there.
+// The thread that starts the session has its writer from there.
 bool Call::Begin() {
   session_ = Session::Get();
   if (session_ == nullptr) return false;
-  if (thread_.session == session_ && (lane_ = thread_.lane) != nullptr) DefineKnown();
+  if (thread_.session == session_ && (writer_ = thread_.writer) != nullptr) DefineKnown();
   return true;
 }
 
 void Call::Attach() {
-  lane_ = session_->AttachThread();
-  if (lane_ == nullptr) {
+  writer_ = session_->AttachThread();
+  if (writer_ == nullptr) {
     session_->file().counter(schema::COUNTER_LOST_EVENTS)->fetch_add(1, std::memory_order_relaxed);
     session_->ReportIfStopped();
     return;
   }
-  RecordEarlyMarks(session_, lane_);
+  RecordEarlyMarks(session_, writer_);
   DefineKnown();
 }
 
 void Call::DefineKnown() {
-  DefineUnseen(lane_);
+  DefineUnseen(writer_);
   DefineKnownDevices(this);
 }
 
@@ -114,7 +137,7 @@ void Call::Expect(schema::Kind kind, uint64_t address) const { session_->live().
 // Python is read where a signal handler may have interrupted the interpreter.
 void Call::CaptureStack() {
   PythonStacks& python = session_->python();
-  uint64_t frame = python.Innermost(lane_);
+  uint64_t frame = python.Innermost(writer_);
   uint32_t native = 0, frames = 0;
   bool through_signal = false;
   if (thread_.capture != nullptr) {
@@ -122,21 +145,21 @@ void Call::CaptureStack() {
     native = CaptureNative(frame == 0 ? CodeRange{} : python.interpreter_code(), &through_signal);
     if (__builtin_expect(session_->modules().generation() != generation && frame == 0, 0)) {
       // Code that nobody had met may be an interpreter's.
-      frame = python.Innermost(lane_);
+      frame = python.Innermost(writer_);
       if (frame != 0) native = CaptureNative(python.interpreter_code(), &through_signal);
     }
   }
   if (frame != 0) {
-    if (!through_signal) frames = python.TakeFrom(frame, lane_);
-    const bool whole = frames == 0 && thread_.capture != nullptr && !lane_->file().crowded();
+    if (!through_signal) frames = python.TakeFrom(frame, writer_);
+    const bool whole = frames == 0 && thread_.capture != nullptr && !writer_->file().crowded();
     if (__builtin_expect(whole, 0)) native = CaptureNative({}, &through_signal);
   }
   const torch::CurrentNode node = session_->graph().Current();
-  stack_ = JoinStacks(native, frames, node.forward, node.kind, &session_->stacks(), lane_);
+  stack_ = JoinStacks(native, frames, node.forward, node.kind, &session_->stacks(), writer_);
 }
 
 uint32_t Call::CaptureNative(const CodeRange& last, bool* through_signal) {
-  return session_->captures().Take(thread_.capture, last, &session_->stacks(), &session_->modules(), lane_,
+  return session_->captures().Take(thread_.capture, last, &session_->stacks(), &session_->modules(), writer_,
                                    through_signal);
 }
 
@@ -171,7 +194,7 @@ void Call::Allocated(schema::Kind kind, uint64_t address, uint64_t bytes, uint64
       stream = capture;
     }
   }
-  const Identity identity = {lane_->thread(), lane_->next_allocation()};
+  const Identity identity = {writer_->thread(), writer_->next_allocation()};
   uint64_t before = 0;
   if (!session_->live().Insert(KeyOf(kind, address), identity.packed(), &before)) {
     session_->file().counter(schema::COUNTER_TABLE_FULL)->fetch_add(1, std::memory_order_relaxed);
@@ -179,14 +202,14 @@ void Call::Allocated(schema::Kind kind, uint64_t address, uint64_t bytes, uint64
   // The address was still taken: it was freed in a way that is not seen.
   if (__builtin_expect(before != 0, 0)) {
     const Identity freed = Identity::Of(before);
-    lane_->Event(schema::FREE, kind, Device(on), 0, freed.thread, freed.ordinal);
+    writer_->Event(schema::FREE, kind, Device(on), 0, freed.thread, freed.ordinal);
   }
-  Check(lane_->Allocation(kind, Device(on), stack_, address, bytes, stream));
+  Check(writer_->Allocation(kind, Device(on), stack_, address, bytes, stream));
 }
 
 void Call::Failed(schema::Kind kind, cuda::Error error, uint64_t bytes, int on) {
   kind = KindOn(kind, on);
-  Check(lane_->Event(schema::FAIL, kind, Device(on), 0, stack_, static_cast<uint64_t>(error), bytes));
+  Check(writer_->Event(schema::FAIL, kind, Device(on), 0, stack_, static_cast<uint64_t>(error), bytes));
 }
 
 // A framework's allocator gives memory back at a few places, and much at once: one mark says where for all that follow.
@@ -195,7 +218,7 @@ void Call::MarkRelease() {
   CaptureStack();
   if (stack_ == thread_.release_stack) return;
   thread_.release_stack = stack_;
-  Check(lane_->Event(schema::MARK, schema::MARK_RELEASE, thread_.device, 0, stack_, uint64_t{0}, uint64_t{0}));
+  Check(writer_->Event(schema::MARK, schema::MARK_RELEASE, thread_.device, 0, stack_, uint64_t{0}, uint64_t{0}));
 }
 
 void Call::Freeing(schema::Kind kind, uint64_t address, uint64_t stream, int on) {
@@ -206,12 +229,12 @@ void Call::Freeing(schema::Kind kind, uint64_t address, uint64_t stream, int on)
   freed_key_ = KeyOf(kind, address);
   freed_identity_ = session_->live().Remove(freed_key_);
   if (freed_identity_ == 0) {
-    Check(lane_->Event(schema::FREE_UNKNOWN, kind, Device(on), 0, 0, address));
+    Check(writer_->Event(schema::FREE_UNKNOWN, kind, Device(on), 0, 0, address));
     return;
   }
   const Identity freed = Identity::Of(freed_identity_);
-  Check(stream == 0 ? lane_->Event(schema::FREE, kind, Device(on), 0, freed.thread, freed.ordinal)
-                    : lane_->Event(schema::FREE, kind, Device(on), kHasStream, freed.thread, freed.ordinal, stream));
+  Check(stream == 0 ? writer_->Event(schema::FREE, kind, Device(on), 0, freed.thread, freed.ordinal)
+                    : writer_->Event(schema::FREE, kind, Device(on), kHasStream, freed.thread, freed.ordinal, stream));
 }
 
 void Call::FreeFailed(cuda::Error error) {
@@ -219,7 +242,7 @@ void Call::FreeFailed(cuda::Error error) {
   const bool known = freed_identity_ != 0;
   if (known) {
     session_->live().Insert(freed_key_, freed_identity_);
-    Check(lane_->Event(schema::FREE_FAILED, 0, thread_.device, 0, 0, static_cast<uint64_t>(error)));
+    Check(writer_->Event(schema::FREE_FAILED, 0, thread_.device, 0, 0, static_cast<uint64_t>(error)));
   }
   // When a process ends, CUDA may be gone before its users are.
   constexpr cuda::Error kUnloading = 4;
@@ -303,15 +326,15 @@ uint64_t Call::NewContext(uint64_t context, int device) {
   return context;
 }
 
-void Call::DeviceReset(int device) { Check(lane_->DeviceReset(Device(device))); }
+void Call::DeviceReset(int device) { Check(writer_->DeviceReset(Device(device))); }
 
 void Call::Trimmed(schema::Kind kind, uint64_t pool, uint64_t bytes, int device) {
-  Check(lane_->Event(schema::TRIM, kind, Device(device), 0, 0, pool, bytes));
+  Check(writer_->Event(schema::TRIM, kind, Device(device), 0, 0, pool, bytes));
 }
 
 void Call::SettingChanged(schema::Kind of, int which, uint64_t value) {
   CaptureStack();
-  Check(lane_->Event(schema::LIMIT, of, thread_.device, 0, stack_, static_cast<uint64_t>(which), value));
+  Check(writer_->Event(schema::LIMIT, of, thread_.device, 0, stack_, static_cast<uint64_t>(which), value));
 }
 
 void Call::PoolAttribute(int attribute, const void* value) {
@@ -325,12 +348,12 @@ void Call::PoolAttribute(int attribute, const void* value) {
 void Call::MemoryInfo(const size_t* free, const size_t* total) {
   if (free == nullptr || total == nullptr) return;
   if (session_->FirstReportOf(thread_.device, DeviceFact::kSize)) DefineDevice(thread_.device, "", *total);
-  Check(lane_->Event(schema::MEMORY_INFO, 0, thread_.device, 0, 0, *free, *total));
+  Check(writer_->Event(schema::MEMORY_INFO, 0, thread_.device, 0, 0, *free, *total));
 }
 
 void Call::FrameworkMemory(uint64_t given_out, uint64_t reserved, int device) {
   session_->NoteFramework();
-  Check(lane_->Event(schema::FRAMEWORK_MEMORY, 0, Device(device), 0, 0, given_out, reserved));
+  Check(writer_->Event(schema::FRAMEWORK_MEMORY, 0, Device(device), 0, 0, given_out, reserved));
 }
 
 void Call::Properties(const cuda::DeviceProp* properties, int device) {
@@ -343,42 +366,49 @@ void Call::Properties(const cuda::DeviceProp* properties, int device) {
 }
 
 void Call::DefineDevice(uint32_t device, const char* name, uint64_t total_bytes, const char* uuid) {
-  uint8_t buffer[512];
-  MessageWriter out(buffer, sizeof buffer);
-  uint8_t* message = out.Begin(schema::definitions_field::devices);
-  out.Varint(schema::device_field::index, device);
-  if (const size_t length = strnlen(name, sizeof(cuda::DeviceProp::name))) {
-    out.Bytes(schema::device_field::name, name, length);
-  }
-  out.Fixed64(schema::device_field::total_bytes, total_bytes);
-  if (uuid != nullptr) out.Bytes(schema::device_field::uuid, uuid, sizeof(cuda::DeviceProp::uuid));
-  if (IsIntegrated(device)) out.Varint(schema::device_field::integrated, 1);
-  out.End(message);
-  lane_->DefineEncoded(buffer, out.size());
+  writer_->Define<512>(schema::definitions_field::devices, [&](MessageWriter* out) {
+    out->Varint(schema::device_field::index, device);
+    if (const size_t length = strnlen(name, sizeof(cuda::DeviceProp::name))) {
+      out->Bytes(schema::device_field::name, name, length);
+    }
+    out->Fixed64(schema::device_field::total_bytes, total_bytes);
+    if (uuid != nullptr) out->Bytes(schema::device_field::uuid, uuid, sizeof(cuda::DeviceProp::uuid));
+    out->Varint(schema::device_field::integrated, IsIntegrated(device));
+  });
 }
 
 void Call::Version(const char* of, const int* number) {
   if (number == nullptr) return;
-  uint8_t buffer[64];
-  MessageWriter out(buffer, sizeof buffer);
-  uint8_t* message = out.Begin(schema::definitions_field::versions);
-  out.String(schema::version_field::of, of);
-  out.Varint(schema::version_field::number, static_cast<uint64_t>(*number));
-  out.End(message);
-  lane_->DefineEncoded(buffer, out.size());
+  writer_->Define<64>(schema::definitions_field::versions, [&](MessageWriter* out) {
+    out->String(schema::version_field::of, of);
+    out->Varint(schema::version_field::number, static_cast<uint64_t>(*number));
+  });
 }
 
 void Call::Mark(schema::MarkKind kind, uint32_t name, uint64_t number) {
   CaptureStack();
-  lane_->NoteHostMemory();
-  Check(lane_->Event(schema::MARK, kind, thread_.device, 0, stack_, uint64_t{name}, number));
+  writer_->NoteHostMemory();
+  Check(writer_->Event(schema::MARK, kind, thread_.device, 0, stack_, uint64_t{name}, number));
 }
 
 void Call::Step(uint64_t number, double value) {
   uint64_t bits;
   std::memcpy(&bits, &value, sizeof bits);
-  lane_->NoteHostMemory();
-  Check(lane_->Event(schema::STEP, 0, thread_.device, 0, 0, number, bits));
+  writer_->NoteHostMemory();
+  Check(writer_->Event(schema::STEP, 0, thread_.device, 0, 0, number, bits));
+}
+
+void RecordMark(schema::MarkKind kind, const char* domain, const char* message, uint64_t id) {
+  if (Session::Running() == nullptr) return NoteEarlyMark(kind, domain, message, id);
+  Call call(kNoFamily);
+  if (!call.active()) return;
+  MarkName name;
+  if (message != nullptr) {
+    name = NameOf(message, domain, call.session(), call.writer());
+  } else if (kind != schema::MARK_RANGE_END) {
+    name.id = DomainName(domain, call.session(), call.writer());
+  }
+  call.Mark(kind, name.id, id != 0 ? id : name.number);
 }
 
 }  // namespace vramtrack

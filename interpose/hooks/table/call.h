@@ -11,11 +11,45 @@
 
 #include "interpose/hooks/table/cuda_abi.h"
 #include "interpose/hooks/table/current_device.h"
-#include "interpose/hooks/table/family.h"
 #include "interpose/session/session.h"
 #include "proto/schema_constants.h"
 
 namespace vramtrack {
+
+// Groups calls into families: if a call is made inside another one of its family, only the outer one is an event. For
+// example, cudaMalloc calls cuMemAlloc. A context that cudaMalloc creates, or a workspace that cublasCreate allocates,
+// belongs to another family and is an event of its own. Virtual memory is a separate family, too. The cudaMalloc of
+// CUDA uses none, but that of another preloaded library may, in order to unmap memory and map it again later; its
+// virtual memory calls are then the events, and its cudaMalloc is not.
+enum Family : uint32_t {
+  kNoFamily = 0,
+  kMemory = 1u << 0,
+  kQueries = 1u << 1,
+  kTrimming = 1u << 2,
+  kLimits = 1u << 3,
+  kGraph = 1u << 29,   // nodes of the graph of a framework
+  kBlocks = 1u << 30,  // blocks of a framework: the calls of the driver that allocate their memory are other events
+  kVirtualMemory = 1u << 31,
+  kEverything = ~0u,
+};
+
+// Returns the family of a kind: virtual memory is one family, all other memory is one, and each kind of handle is one.
+constexpr uint32_t FamilyOf(uint32_t kind) {
+  constexpr uint32_t kFirstHandleBit = 4;
+  static_assert(schema::TEXTURE - schema::STREAM + kFirstHandleBit < 29, "a bit for every kind of handle");
+  switch (kind) {
+    case schema::PHYSICAL:
+    case schema::HOST_PHYSICAL:
+    case schema::IMPORTED:
+    case schema::MULTICAST:
+    case schema::ADDRESS_RANGE:
+    case schema::MAPPING:
+      return kVirtualMemory;
+    default:
+      break;
+  }
+  return kind < schema::STREAM ? kMemory : 1u << (kind - schema::STREAM + kFirstHandleBit);
+}
 
 // Constructed on entry to a hook and destroyed on return. Of nested calls of one family only the outermost is recorded.
 // Calls that a signal handler makes while code of this library runs are passed through and counted. After the hook,
@@ -34,11 +68,11 @@ class Call {
     if (__builtin_expect(session_ == nullptr, 0) && !Begin()) return;
     session_ = Session::Recording(session_);
     if (__builtin_expect(session_ == nullptr, 0)) {
-      lane_ = nullptr;
+      writer_ = nullptr;
       return;
     }
-    lane_ = thread_.lane;
-    if (__builtin_expect(thread_.session != session_ || lane_ == nullptr, 0)) Attach();
+    writer_ = thread_.writer;
+    if (__builtin_expect(thread_.session != session_ || writer_ == nullptr, 0)) Attach();
   }
   ~Call() {
     if (entered_) {
@@ -53,8 +87,8 @@ class Call {
   Call& operator=(const Call&) = delete;
 
   // Returns false if the call must be passed through without recording anything.
-  bool active() const { return lane_ != nullptr; }
-  Lane* lane() const { return lane_; }
+  bool active() const { return writer_ != nullptr; }
+  EventWriter* writer() const { return writer_; }
   Session* session() const { return session_; }
 
   // BeforeReal and AfterReal enclose the real call, so that it finds and leaves errno as it would without the hook.
@@ -152,7 +186,7 @@ class Call {
 
   ThreadState& thread_;
   Session* session_ = nullptr;
-  Lane* lane_ = nullptr;
+  EventWriter* writer_ = nullptr;
   const void* outer_ = nullptr;
   bool entered_ = false, released_ = false;
   int saved_errno_;
@@ -161,6 +195,11 @@ class Call {
   uint32_t stack_ = 0;
   uint64_t freed_key_ = 0, freed_identity_ = 0, freed_address_ = 0;
 };
+
+// Records a mark with its call stack. Before recording has begun, the mark is kept until it begins; a mark does not
+// begin it. `domain` and `message` may be null. `id`: of a range that starts or ends, otherwise 0. To be called outside
+// of a Call. Thread-safe.
+void RecordMark(schema::MarkKind kind, const char* domain, const char* message, uint64_t id = 0);
 
 }  // namespace vramtrack
 

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "interpose/base/spin_lock.h"
+#include "interpose/hooks/table/unseen.h"
 #include "interpose/loader/loaded_object.h"
 
 namespace vramtrack {
@@ -108,7 +109,7 @@ bool Exporters::Update(Entry entry) {
 Candidate ChooseAmongAll(Entry entry, const void* caller) {
   Choice choice(entry, caller);
   bool behind_us = IsOfFramework(entry);
-  EachLoadedObject([&](const LoadedObject& object, size_t) {
+  EachLoadedObject([&](const LoadedObject& object) {
     if (IsOwnObject(object)) {
       behind_us = true;
       return true;
@@ -141,7 +142,7 @@ bool Providers::IsNeededBy(Entry entry, const void* caller) {
   LoadedObject calling;
   if (!FindLoadedObject(caller, &calling)) return false;
   bool needed = false;
-  EachLoadedObject([&](const LoadedObject& object, size_t) {
+  EachLoadedObject([&](const LoadedObject& object) {
     if (IsOwnObject(object) || object.Find(EntryName(entry)) == nullptr) return true;
     needed = object.base() == calling.base() || calling.Needs(object.name());
     return !needed;
@@ -193,19 +194,12 @@ void Providers::BeforeUnload() {
 
 void Providers::AfterUnload() {
   bool loaded[kMax] = {};
-  struct Search {
-    const std::atomic<uint64_t>* bases;
-    bool* loaded;
-  } search = {bases_, loaded};
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* data) {
-        const auto* s = static_cast<Search*>(data);
-        for (size_t i = 0; i < kMax; ++i) {
-          s->loaded[i] |= s->bases[i].load(std::memory_order_acquire) == info->dlpi_addr + 1;
-        }
-        return 0;
-      },
-      &search);
+  EachLoaderEntry([&loaded](const dl_phdr_info& info) {
+    for (size_t i = 0; i < kMax; ++i) {
+      loaded[i] |= bases_[i].load(std::memory_order_acquire) == info.dlpi_addr + 1;
+    }
+    return true;
+  });
   for (size_t i = 0; i < kMax; ++i) {
     if (loaded[i] || bases_[i].load(std::memory_order_acquire) == 0) continue;
     for (std::atomic<void*>& function : functions_[i]) function.store(nullptr, std::memory_order_relaxed);
@@ -281,6 +275,115 @@ Entry EntryNamed(const char* name) {
     if (strcmp(kNames[entry], name) == 0) return static_cast<Entry>(entry);
   }
   return Entry::kCount;
+}
+
+std::atomic<void*> looked_up[kLookedUpWays][kEntryCount];
+
+namespace {
+
+// Calls that only tell something: missing them costs nothing.
+constexpr bool kOnlyTells[] = {
+#define VRAMTRACK_NOTES(entry, ...) true,
+#define VRAMTRACK_ENTRY(entry, parameters) false,
+#include "interpose/hooks/table/api.inc"
+};
+
+bool EndsWith(const char* name, size_t length, const char* suffix) {
+  const size_t n = strlen(suffix);
+  return length > n && strncmp(name + length - n, suffix, n) == 0;
+}
+
+// Of a name without its version and without the mark of per-thread default streams: what cuGetProcAddress is asked for.
+size_t BaseLength(const char* name) {
+  size_t length = strlen(name);
+  if (EndsWith(name, length, "_ptsz") || EndsWith(name, length, "_ptds")) length -= 5;
+  if (length > 3 && name[length - 3] == '_' && name[length - 2] == 'v' && name[length - 1] >= '0' &&
+      name[length - 1] <= '9') {
+    length -= 3;
+  }
+  return length;
+}
+
+}  // namespace
+
+void* WrapperFor(void* found, const char* name) {
+  if (found == nullptr || name == nullptr || IsOwnAddress(found)) return found;
+  // Few hooks have the name in any version; which of them it is, if any, their addresses tell.
+  Entry candidates[16];
+  size_t count = 0;
+  const size_t length = BaseLength(name);
+  for (size_t i = 0; i < kEntryCount && count < 16; ++i) {
+    const char* hooked = EntryName(static_cast<Entry>(i));
+    if (strncmp(hooked, name, length) == 0 && BaseLength(hooked) == length) candidates[count++] = static_cast<Entry>(i);
+  }
+  if (count == 0) return found;
+  const bool worth_noting = !kOnlyTells[static_cast<size_t>(candidates[0])];
+
+  Entry entry = Entry::kCount;
+  bool older_form = false;
+  LoadedObject library;
+  if (FindLoadedObject(found, &library)) {
+    for (size_t i = 0; i < count && entry == Entry::kCount; ++i) {
+      if (library.Find(EntryName(candidates[i])) == found) entry = candidates[i];
+    }
+    char base[64];
+    if (entry == Entry::kCount && length < sizeof base) {
+      memcpy(base, name, length);
+      base[length] = '\0';
+      older_form = library.Find(base) == found;
+    }
+  }
+  // The form of CUDA 3.1 and before, with 32-bit sizes: runtimes look all of them up.
+  if (older_form) return found;
+  if (entry == Entry::kCount) {
+    // A driver whose addresses are not those of its symbols, or a library of another namespace.
+    if (worth_noting) NoteUnseen(name, schema::UNSEEN_LOOKUP);
+    return found;
+  }
+  for (int way = 0; way < kLookedUpWays; ++way) {
+    void* expected = nullptr;
+    std::atomic<void*>& real = looked_up[way][static_cast<size_t>(entry)];
+    if (real.compare_exchange_strong(expected, found) || expected == found) {
+      return wrappers[static_cast<size_t>(entry)][1 + way];
+    }
+  }
+  NoteUnseen(EntryName(entry), schema::UNSEEN_THIRD_COPY);
+  return found;
+}
+
+// Of thousands of libraries only those are looked at that may contain one of the functions.
+void LookedUpLibrariesChanged() {
+  // What another thread looks up meanwhile is new, and stays.
+  enum : uint8_t { kNew, kSeen, kLoaded } state[kLookedUpWays][kEntryCount] = {};
+  uint64_t lowest = UINT64_MAX, highest = 0;
+  const auto each = [](auto visit) {
+    for (int way = 0; way < kLookedUpWays; ++way) {
+      for (size_t i = 0; i < kEntryCount; ++i) {
+        const auto at = reinterpret_cast<uint64_t>(looked_up[way][i].load(std::memory_order_relaxed));
+        if (at != 0) visit(way, i, at);
+      }
+    }
+  };
+  each([&](int way, size_t entry, uint64_t at) {
+    state[way][entry] = kSeen;
+    if (at < lowest) lowest = at;
+    if (at > highest) highest = at;
+  });
+  if (highest == 0) return;
+  EachLoaderEntry([&](const dl_phdr_info& info) {
+    for (size_t i = 0; !LiesAbove(info, highest) && i < info.dlpi_phnum; ++i) {
+      const ElfW(Phdr)& segment = info.dlpi_phdr[i];
+      const uint64_t begin = info.dlpi_addr + segment.p_vaddr;
+      if (segment.p_type != PT_LOAD || begin > highest || begin + segment.p_memsz <= lowest) continue;
+      each([&](int way, size_t entry, uint64_t at) {
+        if (at - begin < segment.p_memsz) state[way][entry] = kLoaded;
+      });
+    }
+    return true;
+  });
+  each([&](int way, size_t entry, uint64_t) {
+    if (state[way][entry] == kSeen) looked_up[way][entry].store(nullptr, std::memory_order_relaxed);
+  });
 }
 
 }  // namespace vramtrack

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "interpose/hooks/table/call.h"
-#include "proto/message_writer.h"
 
 namespace vramtrack {
 namespace {
@@ -46,25 +45,22 @@ void NoteUnseen(const char* name, schema::UnseenReason reason) {
   Keep(name, reason);
   if (Session::Running() == nullptr) return;
   Call call(kNoFamily);
-  if (call.active()) DefineUnseen(call.lane());
+  if (call.active()) DefineUnseen(call.writer());
 }
 
-void DefineUnseenNow(const char* name, schema::UnseenReason reason, Lane* lane) {
+void DefineUnseenNow(const char* name, schema::UnseenReason reason, EventWriter* writer) {
   Keep(name, reason);
-  DefineUnseen(lane);
+  DefineUnseen(writer);
 }
 
-void DefineUnseen(Lane* lane) {
+void DefineUnseen(EventWriter* writer) {
   for (Note& note : notes) {
     uint32_t state = 2;
     if (!note.state.compare_exchange_strong(state, 3, std::memory_order_acq_rel)) continue;
-    uint8_t buffer[sizeof note.name + 64];
-    MessageWriter out(buffer, sizeof buffer);
-    uint8_t* message = out.Begin(schema::definitions_field::unseen);
-    out.String(schema::unseen_field::library, note.name);
-    out.Varint(schema::unseen_field::reason, note.reason);
-    out.End(message);
-    lane->DefineEncoded(buffer, out.size());
+    writer->Define<sizeof note.name + 64>(schema::definitions_field::unseen, [&note](MessageWriter* out) {
+      out->String(schema::unseen_field::library, note.name);
+      out->Varint(schema::unseen_field::reason, note.reason);
+    });
   }
 }
 

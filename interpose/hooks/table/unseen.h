@@ -4,7 +4,7 @@
 #ifndef INTERPOSE_HOOKS_TABLE_UNSEEN_H_
 #define INTERPOSE_HOOKS_TABLE_UNSEEN_H_
 
-#include "interpose/recorder/lane.h"
+#include "interpose/recorder/event_writer.h"
 #include "proto/schema_constants.h"
 
 namespace vramtrack {
@@ -13,11 +13,11 @@ namespace vramtrack {
 // already does. Thread-safe, lock-free. Of longer names the last 255 bytes are kept; names after the 32nd are dropped.
 void NoteUnseen(const char* name, schema::UnseenReason reason);
 
-// Like NoteUnseen, for code inside a hook that is already recording in `lane`.
-void DefineUnseenNow(const char* name, schema::UnseenReason reason, Lane* lane);
+// Like NoteUnseen, for code inside a hook that is already recording in `writer`.
+void DefineUnseenNow(const char* name, schema::UnseenReason reason, EventWriter* writer);
 
-// Writes to `lane` the notes that are not in the trace yet.
-void DefineUnseen(Lane* lane);
+// Writes to `writer` the notes that are not in the trace yet.
+void DefineUnseen(EventWriter* writer);
 
 }  // namespace vramtrack
 

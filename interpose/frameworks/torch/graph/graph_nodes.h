@@ -6,13 +6,181 @@
 #define INTERPOSE_FRAMEWORKS_TORCH_GRAPH_GRAPH_NODES_H_
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
-#include "interpose/frameworks/torch/graph/graph_rings.h"
-#include "interpose/frameworks/torch/graph/node_layout.h"
+#include "interpose/base/spin_lock.h"
 #include "proto/schema_constants.h"
 
 namespace vramtrack::torch {
+
+// The autograd graph nodes of one thread: those that it made, and those that it is evaluating.
+//
+// Maps the numbers of the last kNodes nodes that a thread made to the stacks of their forward calls. PyTorch numbers
+// the nodes of each thread from one sequence. Must be placed in zeroed memory; pages that are not used take no memory.
+// Any thread may call Has, StackOf and Claim, but only the owning thread may call the other functions. A node reaches
+// another thread only through PyTorch's own queues, so its entry is visible there.
+class GraphRing {
+ public:
+  static constexpr size_t kNodes = size_t{1} << 19;
+
+  // Records the stack of the forward call that made the node.
+  void Put(uint64_t number, uint32_t stack) {
+    made_[number % kNodes].store(Present(number) | stack, std::memory_order_relaxed);
+  }
+
+  // Has returns whether this thread made the node with this number and the ring still has it. StackOf returns its
+  // stack, or 0 if the ring does not have it.
+  bool Has(uint64_t number) const { return ((Entry(number) ^ Present(number)) & kTagMask) == 0; }
+  uint32_t StackOf(uint64_t number) const { return Has(number) ? static_cast<uint32_t>(Entry(number)) : 0; }
+
+  // Associates the number with the address `node`. Returns false if the number already belongs to another node.
+  bool Claim(uint64_t number, uint64_t node) {
+    std::atomic<uint64_t>& entry = made_[number % kNodes];
+    const uint64_t hash = ((node >> 4) * 0x9e3779b97f4a7c15 >> (64 - kHashBits) | 1) << kHashShift;
+    uint64_t old = entry.load(std::memory_order_relaxed);
+    if ((old & kHashMask) == 0) entry.compare_exchange_strong(old, old | hash, std::memory_order_relaxed);
+    return (old & kHashMask) == 0 || (old & kHashMask) == hash;
+  }
+
+  // A node that the thread is evaluating.
+  struct Evaluation {
+    uint64_t frame;         // stack address of the hook; smaller for inner evaluations
+    uint64_t python_frame;  // innermost Python frame at the start, 0: none
+    uint32_t stack;         // stack of the forward call, 0: unknown
+    schema::GraphNode kind;
+  };
+  static constexpr size_t kMaxDepth = 64;
+
+  // Begins an evaluation. Returns its entry to be filled, or null if kMaxDepth is reached.
+  Evaluation* Push(uint64_t frame) {
+    Drop(frame + 1);
+    return depth_ < kMaxDepth ? &evaluations_[depth_++] : nullptr;
+  }
+  // Removes the evaluations with smaller frames than `frame`, which longjmp has left. With `frame` + 1 also removes the
+  // evaluation of `frame` itself.
+  void Drop(uint64_t frame) {
+    while (depth_ > 0 && evaluations_[depth_ - 1].frame < frame) --depth_;
+  }
+  // Removes the innermost evaluation, if any.
+  void Pop() {
+    if (depth_ > 0) --depth_;
+  }
+  // Returns the innermost evaluation, or null.
+  const Evaluation* Innermost() const { return depth_ == 0 ? nullptr : &evaluations_[depth_ - 1]; }
+
+  // PyTorch's number for the owning thread; 0 while the ring has no owner.
+  std::atomic<uint64_t> owner{0};
+  std::atomic<uint32_t> system_thread{0};
+
+ private:
+  // The parts of an entry from the lowest bit: the stack (32 bits); a hash of the node's address once Claim has set it
+  // (12 bits); the part of the number that the position does not give; and the highest bit, which is always set.
+  static constexpr int kHashBits = 12, kHashShift = 32, kTagShift = kHashShift + kHashBits;
+  static constexpr uint64_t kHashMask = ((uint64_t{1} << kHashBits) - 1) << kHashShift;
+  static constexpr uint64_t kTagMask = ~uint64_t{0} << kTagShift;
+
+  static uint64_t Present(uint64_t number) { return uint64_t{1} << 63 | (number / kNodes) << kTagShift; }
+  uint64_t Entry(uint64_t number) const { return made_[number % kNodes].load(std::memory_order_relaxed); }
+
+  size_t depth_ = 0;
+  Evaluation evaluations_[kMaxDepth];
+  std::atomic<uint64_t> made_[kNodes];
+};
+
+// The rings of all threads, keyed by PyTorch's number for a thread. The ring of a thread that has ended is kept until
+// another thread needs its place, because the graph that it made may still be run. Zeroed memory is an empty set.
+// Thread-safe.
+class GraphRings {
+ public:
+  // Returns the ring of this thread, or null if the number is unknown.
+  GraphRing* Of(uint64_t thread) const {
+    if (thread == 0) return nullptr;
+    for (size_t i = 0; i < kProbes; ++i) {
+      GraphRing* ring = rings_[(thread + i) % kRings].load(std::memory_order_acquire);
+      if (ring != nullptr && ring->owner.load(std::memory_order_acquire) == thread) return ring;
+    }
+    return nullptr;
+  }
+
+  // Returns a ring for the calling thread, which is new or taken over from a thread that has ended. Returns null if no
+  // place is free or memory cannot be allocated. `system_thread` is the kernel's thread id of the calling thread.
+  GraphRing* Take(uint64_t thread, uint32_t system_thread);
+
+ private:
+  static constexpr size_t kRings = 256;  // at most 4.2 MB each, if the thread makes kNodes nodes
+  static constexpr size_t kProbes = 8;
+
+  SpinLock lock_;
+  std::atomic<GraphRing*> rings_[kRings];
+};
+
+// The number of nodes without one: gradient accumulators and the root of a graph.
+constexpr uint64_t kNoNumber = ~uint64_t{0};
+
+// Finds the words of an autograd graph node that hold its number and the thread that made it. Their positions differ
+// between versions of PyTorch. They are inferred from the first nodes: in every node the two words must be a pair that
+// was recorded when a node was made. Zeroed memory is an unknown layout. Thread-safe; no call waits for another thread.
+class NodeLayout {
+ public:
+  bool known() const { return number_word_.load(std::memory_order_acquire) != 0; }
+  bool given_up() const { return rounds_ == kMaxRounds; }
+
+  // Learns from `node`, which is about to be evaluated. Returns true if this call decided the question: the layout is
+  // now known, or it cannot be found (given_up()). Pass in `*later` a number under which ForEachLearntFrom can report
+  // the node's origin. Sets it to the number to use: the node's earlier one if the node was seen before, and 0 if the
+  // node is not remembered.
+  bool Learn(const void* node, const GraphRings& rings, uint32_t* later);
+
+  // The thread that made a node, and the node's number.
+  struct Origin {
+    uint64_t thread, number;
+  };
+  // Calls visit(later, origin) for each node that the layout was learned from. Only the thread whose call of Learn made
+  // the layout known may call this.
+  template <typename Visit>
+  void ForEachLearntFrom(Visit visit) {
+    const size_t number = number_word_.load(std::memory_order_acquire);
+    const size_t thread = Best(thread_words_.load(std::memory_order_relaxed));
+    for (uint32_t i = 0; i < learnt_from_; ++i) visit(later_[i], Origin{words_[i][thread], words_[i][number]});
+  }
+  // Returns the origin of a node that is about to be evaluated. The layout must be known.
+  Origin OriginOf(const void* node, const GraphRings& rings) {
+    const auto* words = static_cast<const uint64_t*>(node);
+    const uint64_t number = words[number_word_.load(std::memory_order_acquire)];
+    uint32_t candidates = thread_words_.load(std::memory_order_relaxed);
+    if (__builtin_expect((candidates & (candidates - 1)) != 0, 0) && number != kNoNumber) {
+      candidates = Refine(words, number, candidates, rings);
+    }
+    return {words[Best(candidates)], number};
+  }
+
+ private:
+  // The first kWords words of a node are examined. They may extend past the node, into the next page.
+  static constexpr size_t kWords = 32, kNodes = 48, kPageBytes = 4096;
+  static constexpr size_t kCommonWords = 8;  // words at the start of every node, including the number
+  static constexpr uint32_t kMaxRounds = 8;
+  static constexpr uint64_t kMaxThread = 1 << 16;
+
+  // Chooses the words from the first `nodes` nodes, of which at least `least_without` must have no number.
+  void Choose(const GraphRings& rings, size_t nodes, size_t least_without);
+  // Removes the candidates for the thread's word that a node contradicts.
+  uint32_t Refine(const uint64_t* words, uint64_t number, uint32_t candidates, const GraphRings& rings);
+  // Returns the most likely candidate. All versions of PyTorch have the number, the height, a flag that is set in most
+  // nodes, and the thread in this order, with a reference count before them.
+  size_t Best(uint32_t candidates) const {
+    const uint32_t near = candidates & 0x1eu << number_word_.load(std::memory_order_relaxed);
+    return static_cast<size_t>(31 - __builtin_clz(near != 0 ? near : candidates));
+  }
+
+  std::atomic<uint32_t> number_word_;   // 0: not known
+  std::atomic<uint32_t> thread_words_;  // a bit for each word that may hold the thread
+  SpinLock lock_;
+  uint32_t rounds_, looked_, learnt_from_;
+  uint32_t later_[kNodes];
+  const void* nodes_[kNodes];
+  uint64_t words_[kNodes][kWords];
+};
 
 // The node that the calling thread is evaluating.
 struct CurrentNode {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
+// Records each call of a tf.function as a range, from which steps are found: Keras calls one for each batch, and so do
+// most loops. Its operations run in other threads, which have no Python frames.
+//
 // Hooks TensorFlow's BFCAllocator. A process has several: one for each GPU, one for pinned memory of the host, and with
 // TF_CPU_ALLOCATOR_USE_BFC=1 one for the host's ordinary memory. The name tells which: "GPU_0_bfc", "gpu_host_bfc",
 // "cpu", ...
@@ -7,10 +10,12 @@
 #include <cstdint>
 #include <cstring>
 
+#include "interpose/base/concurrent_table.h"
 #include "interpose/frameworks/allocator.h"
 #include "interpose/hooks/table/real_entry.h"
 #include "interpose/hooks/table/unseen.h"
 #include "interpose/loader/loaded_object.h"
+#include "interpose/session/mark_names.h"
 
 namespace vramtrack {
 namespace {
@@ -26,7 +31,7 @@ struct String {
 
 void* FindExport(const char* name) {
   void* found = nullptr;
-  EachLoadedObject([&](const LoadedObject& object, size_t) {
+  EachLoadedObject([&](const LoadedObject& object) {
     found = IsOwnObject(object) ? nullptr : object.Find(name);
     return found == nullptr;
   });
@@ -114,6 +119,32 @@ bool Is(const char* text, size_t length, const char (&literal)[kBytes]) {
   return length == kBytes - 1 && std::memcmp(text, literal, kBytes - 1) == 0;
 }
 
+// TensorFlow calls the graph of a function `step` "__inference_step_42".
+constexpr char kPrefix[] = "__inference_";
+
+__attribute__((noinline)) void BeginFunction(const char* name) {
+  char text[PlainName::kMaxBytes];
+  strncpy(text, name + sizeof kPrefix - 1, sizeof text - 1);
+  text[sizeof text - 1] = '\0';
+  // The number tells apart versions of the function for other shapes.
+  char* const number = strrchr(text, '_');
+  if (number != nullptr && number != text) *number = '\0';
+  RecordMark(schema::MARK_RANGE_PUSH, nullptr, text);
+}
+
+using NameFunction = const char* (*)(void* operation, void* status);
+
+// Returns TFE_OpGetName of the library with this TFE_Execute; null if it cannot be known.
+NameFunction NameFunctionOf(void* execute) {
+  static ConcurrentTable known;  // by TFE_Execute
+  const auto key = reinterpret_cast<uint64_t>(execute);
+  if (const uint64_t found = known.Find(key)) return reinterpret_cast<NameFunction>(found);
+  LoadedObject library;
+  void* const found = FindLoadedObject(execute, &library) ? library.Find("TFE_OpGetName") : nullptr;
+  if (found != nullptr) known.Insert(key, reinterpret_cast<uint64_t>(found));
+  return reinterpret_cast<NameFunction>(found);
+}
+
 }  // namespace
 }  // namespace vramtrack
 
@@ -122,10 +153,8 @@ bool Is(const char* text, size_t length, const char (&literal)[kBytes]) {
 #define BASE_DESTRUCTOR _ZN3tsl12BFCAllocatorD2Ev
 #define DESTRUCTOR _ZN3tsl12BFCAllocatorD1Ev
 
-#define EXPORT extern "C" __attribute__((visibility("default")))
-
-EXPORT void ADD_TRACE_ME(void* allocator, size_t length, const char* text, const void* block, int64_t requested,
-                         int64_t allocated) {
+VRAMTRACK_EXPORT void ADD_TRACE_ME(void* allocator, size_t length, const char* text, const void* block,
+                                   int64_t requested, int64_t allocated) {
   if (vramtrack::Is(text, length, "MemoryAllocation")) {
     vramtrack::NoteBlock(allocator, true, block, allocated, __builtin_return_address(0));
   } else if (vramtrack::Is(text, length, "MemoryDeallocation")) {
@@ -135,17 +164,30 @@ EXPORT void ADD_TRACE_ME(void* allocator, size_t length, const char* text, const
                     (allocator, length, text, block, requested, allocated))
 }
 
-EXPORT void DUMP_MEMORY_LOG(void* allocator, size_t bytes) {
+VRAMTRACK_EXPORT void DUMP_MEMORY_LOG(void* allocator, size_t bytes) {
   vramtrack::NoteFailure(allocator, bytes, __builtin_return_address(0));
   VRAMTRACK_PASS_ON(DUMP_MEMORY_LOG, (void*, size_t), (allocator, bytes))
 }
 
-EXPORT void BASE_DESTRUCTOR(void* allocator) {
+VRAMTRACK_EXPORT void BASE_DESTRUCTOR(void* allocator) {
   vramtrack::Allocators::Forget(allocator);
   VRAMTRACK_PASS_ON(BASE_DESTRUCTOR, (void*), (allocator))
 }
 
-EXPORT void DESTRUCTOR(void* allocator) {
+VRAMTRACK_EXPORT void DESTRUCTOR(void* allocator) {
   vramtrack::Allocators::Forget(allocator);
   VRAMTRACK_PASS_ON(DESTRUCTOR, (void*), (allocator))
+}
+
+VRAMTRACK_EXPORT void TFE_Execute(void* operation, void** results, int* count, void* status) {
+  using namespace vramtrack;  // NOLINT
+  void* const real = Providers::Real(Entry::k_TFE_Execute, __builtin_return_address(0));
+  if (real == nullptr) return;
+  // It does not use its status.
+  const NameFunction name_of = NameFunctionOf(real);
+  const char* const name = name_of == nullptr ? "" : name_of(operation, status);
+  const bool function = strncmp(name, kPrefix, sizeof kPrefix - 1) == 0;
+  if (function) BeginFunction(name);
+  reinterpret_cast<void (*)(void*, void**, int*, void*)>(real)(operation, results, count, status);
+  if (function) RecordMark(schema::MARK_RANGE_POP, nullptr, nullptr);
 }

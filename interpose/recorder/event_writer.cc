@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/recorder/lane.h"
+#include "interpose/recorder/event_writer.h"
 
 #include <cstring>
 
 #include "interpose/recorder/host_readings.h"
-#include "proto/message_writer.h"
 
 namespace vramtrack {
 namespace {
@@ -19,7 +18,7 @@ void RecordsComeAfter() { std::atomic_thread_fence(std::memory_order_release); }
 
 }  // namespace
 
-void Lane::Attach(TraceFile* file, uint64_t* journal, uint32_t thread) {
+void EventWriter::Attach(TraceFile* file, uint64_t* journal, uint32_t thread) {
   file_ = file;
   journal_ = journal;
   thread_ = thread;
@@ -35,7 +34,7 @@ void Lane::Attach(TraceFile* file, uint64_t* journal, uint32_t thread) {
 }
 
 // Where something has no room, nothing that comes later has: a free must not be recorded whose allocation was not.
-bool Lane::MakeRoom(size_t words) {
+bool EventWriter::MakeRoom(size_t words) {
   if (!file_->stopped() && Seal()) {
     NoteHostMemory();
     if (used_ + words <= capacity_) return true;
@@ -44,12 +43,13 @@ bool Lane::MakeRoom(size_t words) {
   return false;
 }
 
-bool Lane::CountLost() {
+bool EventWriter::CountLost() {
   file_->counter(schema::COUNTER_LOST_EVENTS)->fetch_add(1, std::memory_order_relaxed);
   return false;
 }
 
-bool Lane::DefineStack(uint32_t id, uint32_t module_epoch, bool truncated, const uint64_t* frames, size_t count) {
+bool EventWriter::DefineStack(uint32_t id, uint32_t module_epoch, bool truncated, const uint64_t* frames,
+                              size_t count) {
   const size_t words = 2 + count;
   if (words > kMaxDefinitionWords || (used_ + words > capacity_ && !MakeRoom(words))) return false;
   uint64_t* record = journal_ + kJournalHeaderWords + used_;
@@ -60,7 +60,7 @@ bool Lane::DefineStack(uint32_t id, uint32_t module_epoch, bool truncated, const
   return true;
 }
 
-bool Lane::DefineEncoded(const uint8_t* encoded, size_t bytes) {
+bool EventWriter::DefineEncoded(const uint8_t* encoded, size_t bytes) {
   const size_t words = 2 + (bytes + 7) / 8;
   if (words > kMaxDefinitionWords || (used_ + words > capacity_ && !MakeRoom(words))) return false;
   uint64_t* record = journal_ + kJournalHeaderWords + used_;
@@ -72,7 +72,7 @@ bool Lane::DefineEncoded(const uint8_t* encoded, size_t bytes) {
   return true;
 }
 
-void Lane::NoteHostMemory() {
+void EventWriter::NoteHostMemory() {
   const uint64_t ticks = Clock::Ticks();
   if (!file_->host_readings()->IsDue(ticks, Clock::ticks_per_second())) return;
   HostMemory memory;
@@ -81,17 +81,14 @@ void Lane::NoteHostMemory() {
     return;
   }
   namespace f = schema::hostReading_field;
-  uint8_t buffer[64];
-  MessageWriter out(buffer, sizeof buffer);
-  uint8_t* message = out.Begin(schema::definitions_field::host_readings);
-  out.Varint(f::time, ticks);
-  out.Varint(f::resident, memory.resident);
-  out.Varint(f::shared, memory.shared);
-  out.End(message);
-  DefineEncoded(buffer, out.size());
+  Define<64>(schema::definitions_field::host_readings, [&](MessageWriter* out) {
+    out->Varint(f::time, ticks);
+    out->Varint(f::resident, memory.resident);
+    out->Varint(f::shared, memory.shared);
+  });
 }
 
-bool Lane::Seal() {
+bool EventWriter::Seal() {
   if (used_ == 0) return !file_->stopped();
   const JournalView view = {thread_, first_sequence_, first_allocation_, journal_ + kJournalHeaderWords, used_};
   BlockSummary summary;

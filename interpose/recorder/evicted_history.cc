@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "interpose/recorder/folded_past.h"
+#include "interpose/recorder/evicted_history.h"
 
 #include <cstring>
 
-#include "interpose/recorder/identity.h"
+#include "interpose/recorder/live_set.h"
 #include "proto/mappable.h"
 #include "proto/varint.h"
 
 namespace vramtrack {
-bool FoldedPast::Add(const JournalView& view, uint64_t events, const uint8_t* definitions, size_t definition_bytes) {
+bool EvictedHistory::Add(const JournalView& view, uint64_t events, const uint8_t* definitions,
+                         size_t definition_bytes) {
   Thread* thread = threads_.Insert(view.thread + 1u);
   if (thread == nullptr || !AddDefinitions(thread, definitions, definition_bytes)) return false;
   uint64_t allocations = 0;
@@ -82,7 +83,7 @@ bool FoldedPast::Add(const JournalView& view, uint64_t events, const uint8_t* de
 
 // A thread's own definition goes when the thread and its allocations are gone, and one reading of the host's memory
 // stays for each bin. All others stay.
-bool FoldedPast::AddDefinitions(Thread* thread, const uint8_t* definitions, size_t bytes) {
+bool EvictedHistory::AddDefinitions(Thread* thread, const uint8_t* definitions, size_t bytes) {
   const uint8_t* end = definitions + bytes;
   for (const uint8_t* at = definitions; at < end;) {
     const uint8_t* field = at;
@@ -107,7 +108,7 @@ bool FoldedPast::AddDefinitions(Thread* thread, const uint8_t* definitions, size
   return true;
 }
 
-void FoldedPast::EndThread(uint32_t index) {
+void EvictedHistory::EndThread(uint32_t index) {
   Thread* thread = threads_.Find(index + 1u);
   if (thread == nullptr) return;
   const JournalView nothing = {index, thread->events, thread->allocations, nullptr, 0};
@@ -117,17 +118,17 @@ void FoldedPast::EndThread(uint32_t index) {
   thread->ended = true;
 }
 
-bool FoldedPast::SiteOf(uint32_t kind, uint32_t device, uint32_t stack, uint32_t* site) {
+bool EvictedHistory::SiteOf(uint32_t kind, uint32_t device, uint32_t stack, uint32_t* site) {
   const uint32_t number = sites_.FindOrAdd({kind, device, stack});
   *site = number - 1;
   return number != 0;
 }
 
-void FoldedPast::MakeBinFor(uint64_t time) {
+void EvictedHistory::MakeBinFor(uint64_t time) {
   while (bins_.Beyond(time)) Widen();
 }
 
-bool FoldedPast::FoldPair(uint32_t site, uint64_t bytes, uint64_t birth, uint64_t death) {
+bool EvictedHistory::FoldPair(uint32_t site, uint64_t bytes, uint64_t birth, uint64_t death) {
   if (death < birth) death = birth;  // clocks of different cores
   MakeBinFor(death);
   Sum* sum = sums_.Insert(SumKey(site, bins_.BinOf(birth), bins_.BinOf(death)));
@@ -139,7 +140,7 @@ bool FoldedPast::FoldPair(uint32_t site, uint64_t bytes, uint64_t birth, uint64_
   return true;
 }
 
-bool FoldedPast::FoldLocal(const JournalView& view, size_t index, uint64_t death) {
+bool EvictedHistory::FoldLocal(const JournalView& view, size_t index, uint64_t death) {
   TakeEarlyFree(view, index, &death);
   const uint64_t* record = view.records + local_[index] - 1;
   local_[index] = 0;
@@ -149,7 +150,7 @@ bool FoldedPast::FoldLocal(const JournalView& view, size_t index, uint64_t death
 }
 
 // Whether another thread's journal, which was sealed before, has the free of a local allocation.
-bool FoldedPast::TakeEarlyFree(const JournalView& view, size_t index, uint64_t* time) {
+bool EvictedHistory::TakeEarlyFree(const JournalView& view, size_t index, uint64_t* time) {
   if (early_.size() == 0) return false;
   const uint64_t identity = Identity{view.thread, view.first_allocation + index}.packed();
   const uint64_t* freed = early_.Find(identity);
@@ -159,14 +160,14 @@ bool FoldedPast::TakeEarlyFree(const JournalView& view, size_t index, uint64_t* 
   return true;
 }
 
-bool FoldedPast::FoldLive(LiveRecord* record, uint64_t death) {
+bool EvictedHistory::FoldLive(LiveRecord* record, uint64_t death) {
   if (Thread* owner = threads_.Find(Identity::Of(record->identity).thread + 1u)) --owner->live;
   const LiveRecord gone = *record;
   live_.Erase(record);
   return FoldPair(gone.site, gone.bytes, gone.time, death);
 }
 
-bool FoldedPast::FreeLive(LiveRecord* record, uint64_t death) {
+bool EvictedHistory::FreeLive(LiveRecord* record, uint64_t death) {
   const uint32_t kind = sites_.rows()[record->site].kind;
   const uint64_t identity = record->identity;
   if (IsMappable(kind) && mapped_.OnRelease(identity, record->address, death)) return true;
@@ -178,11 +179,11 @@ bool FoldedPast::FreeLive(LiveRecord* record, uint64_t death) {
 }
 
 // The allocation was there and is gone: its device was reset. Before that its free was a free, only told later.
-void FoldedPast::CountUnknownFree(uint64_t time) {
+void EvictedHistory::CountUnknownFree(uint64_t time) {
   if (time >= latest_reset_) ++unknown_frees_;
 }
 
-bool FoldedPast::Free(const JournalView& view, uint64_t identity, uint64_t time) {
+bool EvictedHistory::Free(const JournalView& view, uint64_t identity, uint64_t time) {
   const Identity name = Identity::Of(identity);
   if (name.thread == view.thread && name.ordinal >= view.first_allocation) {
     const uint64_t index = name.ordinal - view.first_allocation;
@@ -204,7 +205,7 @@ bool FoldedPast::Free(const JournalView& view, uint64_t identity, uint64_t time)
   return true;
 }
 
-bool FoldedPast::Reset(const JournalView& view, uint32_t device, uint64_t time) {
+bool EvictedHistory::Reset(const JournalView& view, uint32_t device, uint64_t time) {
   if (time > reset_time_[device]) reset_time_[device] = time;
   if (time > latest_reset_) latest_reset_ = time;
   bool good = true;
@@ -220,14 +221,14 @@ bool FoldedPast::Reset(const JournalView& view, uint32_t device, uint64_t time) 
 }
 
 // What the journal allocated and did not free.
-bool FoldedPast::KeepLocal(const JournalView& view) {
+bool EvictedHistory::KeepLocal(const JournalView& view) {
   for (size_t i = 0; i < local_count_; ++i) {
     if (local_[i] != 0 && !KeepAllocation(view, i)) return false;
   }
   return true;
 }
 
-bool FoldedPast::KeepAllocation(const JournalView& view, size_t index) {
+bool EvictedHistory::KeepAllocation(const JournalView& view, size_t index) {
   const uint64_t* record = view.records + local_[index] - 1;
   const uint64_t identity = Identity{view.thread, view.first_allocation + index}.packed();
   uint64_t freed;
@@ -248,7 +249,7 @@ bool FoldedPast::KeepAllocation(const JournalView& view, size_t index) {
   return true;
 }
 
-bool FoldedPast::AddHostReading(const uint8_t* at, const uint8_t* end) {
+bool EvictedHistory::AddHostReading(const uint8_t* at, const uint8_t* end) {
   namespace f = schema::hostReading_field;
   uint64_t time = 0, resident = 0, shared = 0;
   for (uint64_t tag, value; GetVarint(&at, end, &tag) && GetVarint(&at, end, &value);) {
@@ -260,7 +261,7 @@ bool FoldedPast::AddHostReading(const uint8_t* at, const uint8_t* end) {
   return Keep({kHostReading, 0, 0, 0, 0, 0}, time, resident, shared);
 }
 
-bool FoldedPast::Keep(EventSite site, uint64_t time, uint64_t value, uint64_t second) {
+bool EvictedHistory::Keep(EventSite site, uint64_t time, uint64_t value, uint64_t second) {
   MakeBinFor(time);
   // Names that are known stay what they are.
   if (site.operation == schema::MARK && event_sites_.size() >= kMostNamed && event_sites_.Find(site) == 0) {
@@ -273,7 +274,7 @@ bool FoldedPast::Keep(EventSite site, uint64_t time, uint64_t value, uint64_t se
   return true;
 }
 
-void FoldedPast::Merge(const Kept& more, Kept* into) {
+void EvictedHistory::Merge(const Kept& more, Kept* into) {
   const uint64_t count = into->count + more.count;
   if (into->count == 0) *into = more;
   if (more.first_time < into->first_time) {
@@ -288,7 +289,7 @@ void FoldedPast::Merge(const Kept& more, Kept* into) {
   into->count = count;
 }
 
-void FoldedPast::Widen() {
+void EvictedHistory::Widen() {
   bins_.Widen();
   sums_.Rebuild([this](uint64_t key, const Sum* fine) {
     Sum* sum = sums_.Insert((key & ~uint64_t{0xffff}) | (key >> 9 & 0x7f) << 8 | (key >> 1 & 0x7f));
@@ -310,7 +311,7 @@ void FoldedPast::Widen() {
   });
 }
 
-bool FoldedPast::Coarsen() {
+bool EvictedHistory::Coarsen() {
   if (!bins_.can_halve()) return false;
   bins_.Halve();
   Widen();

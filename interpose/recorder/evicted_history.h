@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef INTERPOSE_RECORDER_FOLDED_PAST_H_
-#define INTERPOSE_RECORDER_FOLDED_PAST_H_
+#ifndef INTERPOSE_RECORDER_EVICTED_HISTORY_H_
+#define INTERPOSE_RECORDER_EVICTED_HISTORY_H_
 
 #include <cstddef>
 #include <cstdint>
 
 #include "interpose/base/compact_table.h"
 #include "interpose/base/growing_array.h"
+#include "interpose/base/row_table.h"
 #include "interpose/recorder/live_set.h"
-#include "interpose/recorder/row_table.h"
 #include "proto/block_encoder.h"
+#include "proto/checkpoint_record.h"
 
 namespace vramtrack {
 
@@ -119,7 +120,7 @@ class MappedHandles {
 
 // Zero-initialised memory is an empty object. Memory use is proportional to live allocations, sites and definitions.
 // Not thread-safe: its owner holds a lock.
-class FoldedPast {
+class EvictedHistory {
  public:
   // Adds the events of a journal that was sealed into a block. `definitions` are those of the block. Returns false if
   // there is no memory; the object is then unusable.
@@ -169,22 +170,23 @@ class FoldedPast {
   struct Kept {
     uint64_t count, first_time, first, time, value, second;  // see CheckpointRecord
   };
-  // An event that is kept as it was.
-  struct Exact {
-    uint32_t operation, thread, kind, device, stack;
-    uint64_t value, second, time;
-  };
-  // The first kFirst events and the last kLast of any number.
+  // The first kFirst events and the last kLast of any number, as they were.
   template <uint64_t kFirst, uint64_t kLast>
   struct FirstAndLast {
     uint64_t count;
-    Exact events[kFirst + kLast];
+    CheckpointRecord events[kFirst + kLast];
 
     uint64_t size() const { return count < kFirst + kLast ? count : kFirst + kLast; }
     void Add(uint32_t thread, const uint64_t* record) {
-      events[count < kFirst ? count : kFirst + count % kLast] = {
-          OperationOf(record[0]), thread,    KindOf(record[0]), DeviceOf(record[0]),
-          RefOf(record[0]),       record[2], record[3],         record[1]};
+      CheckpointRecord& event = events[count < kFirst ? count : kFirst + count % kLast];
+      event.operation = OperationOf(record[0]);
+      event.thread = thread;
+      event.kind = KindOf(record[0]);
+      event.device = DeviceOf(record[0]);
+      event.stack = RefOf(record[0]);
+      event.time = record[1];
+      event.value = record[2];
+      event.second = record[3];
       ++count;
     }
   };
@@ -238,4 +240,4 @@ class FoldedPast {
 
 }  // namespace vramtrack
 
-#endif  // INTERPOSE_RECORDER_FOLDED_PAST_H_
+#endif  // INTERPOSE_RECORDER_EVICTED_HISTORY_H_

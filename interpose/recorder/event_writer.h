@@ -2,8 +2,8 @@
 //
 // One thread's recording: the journal of the thread, which is sealed into a block when it is full. Only its thread uses
 // it.
-#ifndef INTERPOSE_RECORDER_LANE_H_
-#define INTERPOSE_RECORDER_LANE_H_
+#ifndef INTERPOSE_RECORDER_EVENT_WRITER_H_
+#define INTERPOSE_RECORDER_EVENT_WRITER_H_
 
 #include <atomic>
 #include <cstddef>
@@ -12,11 +12,12 @@
 #include "interpose/base/clock.h"
 #include "interpose/recorder/trace_file.h"
 #include "proto/journal.h"
+#include "proto/message_writer.h"
 
 namespace vramtrack {
 
-// Uses zeroed memory of its own. A later thread reuses the lane.
-class Lane {
+// Uses zeroed memory of its own. A later thread reuses the writer.
+class EventWriter {
  public:
   // A definition uses at most half a journal, so that it always fits into an empty one.
   static constexpr size_t kMaxDefinitionWords = kMaxRecordWords / 2;
@@ -33,7 +34,7 @@ class Lane {
     return EventAt(Clock::Ticks(), operation, kind, device, flags, ref, operands...);
   }
 
-  // Like Event, for an event at an earlier time, which must not be before the last one that this lane recorded.
+  // Like Event, for an event at an earlier time, which must not be before the last one that this writer recorded.
   template <typename... Operands>
   bool EventAt(uint64_t ticks, schema::Operation operation, uint32_t kind, uint32_t device, uint32_t flags,
                uint32_t ref, Operands... operands) {
@@ -68,6 +69,16 @@ class Lane {
   bool DefineStack(uint32_t id, uint32_t module_epoch, bool truncated, const uint64_t* frames, size_t count);
   // Adds fields of a Definitions message that are already encoded.
   bool DefineEncoded(const uint8_t* encoded, size_t bytes);
+  // Adds one field, a message of at most kBytes that `write(MessageWriter*)` fills. Returns false if there is no room.
+  template <size_t kBytes, typename Write>
+  bool Define(schema::definitions_field::Number field, Write write) {
+    uint8_t buffer[kBytes];
+    MessageWriter out(buffer, sizeof buffer);
+    uint8_t* message = out.Begin(field);
+    write(&out);
+    out.End(message);
+    return DefineEncoded(buffer, out.size());
+  }
 
   // Records how much memory of the host the process has, if that is due. Takes no time otherwise.
   void NoteHostMemory();
@@ -76,7 +87,7 @@ class Lane {
   // them.
   bool Seal();
 
-  Lane* next_free;  // link in the list of lanes that no thread uses
+  EventWriter* next_free;  // link in the list of writers that no thread uses
 
  private:
   bool MakeRoom(size_t words);
@@ -96,4 +107,4 @@ class Lane {
 
 }  // namespace vramtrack
 
-#endif  // INTERPOSE_RECORDER_LANE_H_
+#endif  // INTERPOSE_RECORDER_EVENT_WRITER_H_

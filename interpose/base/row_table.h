@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef INTERPOSE_RECORDER_ROW_TABLE_H_
-#define INTERPOSE_RECORDER_ROW_TABLE_H_
+#ifndef INTERPOSE_BASE_ROW_TABLE_H_
+#define INTERPOSE_BASE_ROW_TABLE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -39,6 +39,11 @@ class RowTable {
     rows_.Clear();
     numbers_.Free();
   }
+  // Empties the table and unmaps its memory.
+  void Free() {
+    rows_.Free();
+    numbers_.Free();
+  }
 
  private:
   static_assert(sizeof(Row) % sizeof(uint32_t) == 0, "the hash reads words");
@@ -62,4 +67,4 @@ class RowTable {
 
 }  // namespace vramtrack
 
-#endif  // INTERPOSE_RECORDER_ROW_TABLE_H_
+#endif  // INTERPOSE_BASE_ROW_TABLE_H_

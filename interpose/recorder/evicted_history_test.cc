@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Without memory for its tables, the past says so instead of writing a checkpoint that lacks something.
-#include "interpose/recorder/folded_past.h"
+#include "interpose/recorder/evicted_history.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -16,15 +16,15 @@
 namespace vramtrack {
 namespace {
 
-FoldedPast* NewPast() { return static_cast<FoldedPast*>(MapPrivate(sizeof(FoldedPast))); }
+EvictedHistory* NewPast() { return static_cast<EvictedHistory*>(MapPrivate(sizeof(EvictedHistory))); }
 
-bool Encodes(FoldedPast* past) {
+bool Encodes(EvictedHistory* past) {
   GrowingArray<uint8_t> out = {};
   return past->Encode(0, &out);
 }
 
 // Calls `change` while no memory can be mapped. Ends the process with 0 if the past then refuses to be encoded.
-[[noreturn]] void ChangeWithoutMemory(FoldedPast* past, void (*change)(FoldedPast*)) {
+[[noreturn]] void ChangeWithoutMemory(EvictedHistory* past, void (*change)(EvictedHistory*)) {
   rlimit before, none;
   getrlimit(RLIMIT_AS, &before);
   none = {0, before.rlim_max};
@@ -36,20 +36,20 @@ bool Encodes(FoldedPast* past) {
 
 JournalView ViewOf(const uint64_t* records, size_t words) { return {0, 0, 0, records, words}; }
 
-TEST(FoldedPast, LosesNoFigureSilentlyWhereBinsBecomeWider) {
+TEST(EvictedHistory, LosesNoFigureSilentlyWhereBinsBecomeWider) {
   for (const uint32_t operation : {schema::MEMORY_INFO, schema::FRAMEWORK_MEMORY}) {
-    FoldedPast* past = NewPast();
+    EvictedHistory* past = NewPast();
     const uint64_t records[] = {EventWord(operation, 0, 0, 0, 0), 1000, 1 << 20, 2 << 20};
     ASSERT_EQ(RecordWords(records[0]), 4u);
     ASSERT_TRUE(past->Add(ViewOf(records, 4), 1, nullptr, 0));
     ASSERT_TRUE(Encodes(past));
-    EXPECT_EXIT(ChangeWithoutMemory(past, [](FoldedPast* one) { one->Coarsen(); }), testing::ExitedWithCode(0), "")
+    EXPECT_EXIT(ChangeWithoutMemory(past, [](EvictedHistory* one) { one->Coarsen(); }), testing::ExitedWithCode(0), "")
         << operation;
   }
 }
 
-TEST(FoldedPast, LosesNoReadingOfTheHostSilentlyWhereBinsBecomeWider) {
-  FoldedPast* past = NewPast();
+TEST(EvictedHistory, LosesNoReadingOfTheHostSilentlyWhereBinsBecomeWider) {
+  EvictedHistory* past = NewPast();
   uint8_t definitions[64];
   MessageWriter out(definitions, sizeof definitions);
   uint8_t* reading = out.Begin(schema::definitions_field::host_readings);
@@ -58,16 +58,17 @@ TEST(FoldedPast, LosesNoReadingOfTheHostSilentlyWhereBinsBecomeWider) {
   out.End(reading);
   ASSERT_TRUE(past->Add(ViewOf(nullptr, 0), 0, definitions, out.size()));
   ASSERT_TRUE(Encodes(past));
-  EXPECT_EXIT(ChangeWithoutMemory(past, [](FoldedPast* one) { one->Coarsen(); }), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(ChangeWithoutMemory(past, [](EvictedHistory* one) { one->Coarsen(); }), testing::ExitedWithCode(0), "");
 }
 
-TEST(FoldedPast, LosesNoFreeSilentlyWhereAThreadEnds) {
-  FoldedPast* past = NewPast();
+TEST(EvictedHistory, LosesNoFreeSilentlyWhereAThreadEnds) {
+  EvictedHistory* past = NewPast();
   // The free of an allocation of another thread that has not been added yet.
   const uint64_t records[] = {EventWord(schema::FREE, schema::DEVICE, 0, 0, 7), 1000, 0};
   ASSERT_EQ(RecordWords(records[0]), 3u);
   ASSERT_TRUE(past->Add(ViewOf(records, 3), 1, nullptr, 0));
-  EXPECT_EXIT(ChangeWithoutMemory(past, [](FoldedPast* one) { one->EndThread(0); }), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(ChangeWithoutMemory(past, [](EvictedHistory* one) { one->EndThread(0); }), testing::ExitedWithCode(0),
+              "");
   past->EndThread(0);
   EXPECT_TRUE(Encodes(past));
 }
