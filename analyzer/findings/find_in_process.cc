@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/findings/find_in_process.h"
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -11,24 +12,21 @@
 #include "analyzer/findings/core/growth_findings.h"
 #include "analyzer/findings/core/process_description.h"
 #include "analyzer/findings/core/trace_warnings.h"
-#include "analyzer/findings/fragmentation/pool_findings.h"
-#include "analyzer/findings/fragmentation/release_findings.h"
-#include "analyzer/findings/fragmentation/segment_findings.h"
-#include "analyzer/findings/fragmentation/sleep_findings.h"
+#include "analyzer/findings/fragmentation/fragmentation_collectors.h"
 #include "analyzer/findings/holders/holder_findings.h"
 #include "analyzer/findings/leaks/leak_findings.h"
-#include "analyzer/findings/peaks/composition_findings.h"
-#include "analyzer/findings/peaks/late_findings.h"
-#include "analyzer/findings/peaks/oom_findings.h"
-#include "analyzer/findings/peaks/peak_findings.h"
-#include "analyzer/findings/peaks/peak_lines.h"
-#include "analyzer/findings/peaks/value_findings.h"
+#include "analyzer/findings/peaks/peak_collectors.h"
 #include "analyzer/findings/site_findings.h"
 
 namespace vramtrack {
 namespace {
 
 using OwnCollectors = std::vector<std::unique_ptr<Collector>>;
+
+bool RemovesMappings(const Ledger& ledger) {
+  return std::any_of(ledger.sites().begin(), ledger.sites().end(),
+                     [](const Site& site) { return site.key.kind == schema::MAPPING && site.frees > 0; });
+}
 
 // In the order in which they describe: later ones add to what earlier ones have found. `replay`: whether there is a
 // replay to follow; without one, only some know anything.
@@ -37,19 +35,19 @@ OwnCollectors Collectors(ProcessAnalysis* analysis, const SitePurposes& purposes
   OwnCollectors collectors;
   collectors.push_back(MakeSiteFindings(analysis));
   collectors.push_back(MakeLeakFindings(analysis));
-  if (replay) collectors.push_back(std::make_unique<PeakLines>(analysis, purposes));
+  if (replay) collectors.push_back(MakePeakLines(analysis, purposes));
   collectors.push_back(MakeDeviceFindings(*analysis));
   if (!replay) return collectors;
-  collectors.push_back(std::make_unique<ValueFindings>(*analysis));
+  collectors.push_back(MakeValueFindings(*analysis));
   if (analysis->activities() != nullptr) collectors.push_back(MakeActivityFindings(*analysis));
-  collectors.push_back(std::make_unique<PeakFindings>(*analysis, purposes));
-  collectors.push_back(std::make_unique<TimelineFindings>(*analysis, purposes));
-  collectors.push_back(std::make_unique<OomFindings>(analysis, purposes));
-  collectors.push_back(std::make_unique<SegmentFindings>(analysis));
-  if (trace.framework_devices() != 0) collectors.push_back(std::make_unique<ReleaseFindings>(analysis));
-  collectors.push_back(std::make_unique<PoolFindings>(*analysis));
-  if (SleepFindings::AreDue(analysis->ledger())) collectors.push_back(std::make_unique<SleepFindings>(analysis));
-  collectors.push_back(std::make_unique<LateFindings>(*analysis, purposes));
+  collectors.push_back(MakePeakFindings(*analysis, purposes));
+  collectors.push_back(MakeTimelineFindings(*analysis, purposes));
+  collectors.push_back(MakeOomFindings(analysis, purposes));
+  collectors.push_back(MakeSegmentFindings(analysis));
+  if (trace.framework_devices() != 0) collectors.push_back(MakeReleaseFindings(analysis));
+  collectors.push_back(MakePoolFindings(*analysis));
+  if (RemovesMappings(analysis->ledger())) collectors.push_back(MakeSleepFindings(analysis));
+  collectors.push_back(MakeLateFindings(*analysis, purposes));
   if (!trace.definitions().names.empty()) collectors.push_back(MakeRangeFindings(analysis));
   if (!trace.holder_walks().empty()) collectors.push_back(MakeHolderFindings(analysis, purposes));
   return collectors;

@@ -80,7 +80,7 @@ void WalkedBlocks::LookUp(const HolderWalk& walk, const LiveAllocation* allocate
   bool skipped = false;
   const auto for_each = [&](bool framework, auto visit) {
     skipped = false;
-    ledger_->live().ForEach([&](const LiveAllocation& one) {
+    ledger_->live().ForEach([&](const AllocationName&, const LiveAllocation& one) {
       if (one.site.is_none() || !sites.Has(one.site)) return;
       const uint32_t kind = sites[one.site].key.kind;
       if (framework ? kind != schema::FRAMEWORK_BLOCK : LevelOf(kind) != Level::kDriver || !HasDeviceAddress(kind)) {

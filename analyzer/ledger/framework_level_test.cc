@@ -12,10 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/fragmentation/framework_check.h"
-#include "analyzer/fragmentation/releases.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/peaks/failure_log.h"
+#include "analyzer/peaks/framework_check.h"
 #include "proto/testing/trace_builder.h"
 
 namespace vramtrack {
@@ -345,60 +344,6 @@ TEST(FrameworkLevel, MemoryThatSleptHasItsBlocksAgain) {
   EXPECT_EQ(end.framework.cached, 8 * kMiB);
   EXPECT_EQ(end.framework.others, 0u);
   EXPECT_EQ(end.framework.unplaced, 0u);
-}
-
-TEST(FrameworkLevel, WhatACallGaveBackIsKnown) {
-  TraceBuilder builder;
-  for (uint32_t stack : {1, 2, 7, 8, 9}) builder.DefineStack(0, stack, {0x1000 + stack});
-  uint64_t now = 0;
-  const auto segment = [&](uint64_t place, uint64_t bytes) {
-    const AllocationId id = builder.Allocate(0, ++now, DEVICE, 0, 1, place, bytes);
-    const AllocationId block = builder.Allocate(0, ++now, FRAMEWORK_BLOCK, 0, 2, place, bytes);
-    builder.Free(0, ++now, FRAMEWORK_BLOCK, 0, block);
-    return id;
-  };
-  const auto mark = [&](uint32_t stack) {
-    builder.Event(0, ++now, schema::MARK, static_cast<schema::Kind>(schema::MARK_RELEASE), 0, stack, {0, 0});
-  };
-  // One call that frees from two places within itself.
-  const AllocationId first = segment(2 * kMiB, 2 * kMiB), second = segment(32 * kMiB, 20 * kMiB);
-  mark(7);
-  builder.Free(0, ++now, DEVICE, 0, first);
-  mark(8);
-  builder.Free(0, ++now, DEVICE, 0, second);
-  // Memory of others is none of it.
-  const AllocationId other = builder.Allocate(0, ++now, DEVICE, 0, 1, 512 * kMiB, 2 * kMiB);
-  builder.Free(0, ++now, DEVICE, 0, other);
-  // A call from one place, and another that is not marked again.
-  for (int i = 0; i < 2; ++i) {
-    const AllocationId again = segment(2 * kMiB, 4 * kMiB);
-    if (i == 0) mark(9);
-    builder.Free(0, ++now, DEVICE, 0, again);
-  }
-  const std::unique_ptr<Trace> trace = Read(builder.Finish());
-  ReleaseLog releases(*trace);
-  LedgerOptions options;
-  options.observers = {&releases};
-  Ledger ledger(*trace, StepPlan(), options);
-  ledger.Replay();
-  const auto& by_stack = releases.by_stack();
-  ASSERT_EQ(by_stack.size(), 2u);
-  const Releases& one = by_stack.at(trace->definitions().stacks.Distinct(7));
-  EXPECT_EQ(one.calls, 1u);
-  EXPECT_EQ(one.segments, 2u);
-  EXPECT_EQ(one.bytes, 22 * kMiB);
-  // From the first mark to the second free, and on to the next event.
-  EXPECT_EQ(one.timed, 1u);
-  EXPECT_EQ(one.ticks_at_least, 3u);
-  EXPECT_EQ(one.ticks_at_most, 4u);
-  const Releases& two = by_stack.at(trace->definitions().stacks.Distinct(9));
-  EXPECT_EQ(two.calls, 2u);
-  EXPECT_EQ(two.least, 4 * kMiB);
-  EXPECT_EQ(two.bytes, 8 * kMiB);
-  // Nothing follows the second call, so when it ended is not known.
-  EXPECT_EQ(two.timed, 1u);
-  EXPECT_EQ(two.ticks_at_least, 1u);
-  EXPECT_EQ(two.ticks_at_most, 2u);
 }
 
 TEST(FrameworkLevel, ARequestThatIsGrantedAfterAllIsNoFailure) {

@@ -17,6 +17,7 @@
 #include "analyzer/base/indices.h"
 #include "analyzer/ingest/event_stream.h"
 #include "analyzer/ingest/trace.h"
+#include "analyzer/ledger/kind.h"
 #include "analyzer/ledger/live_table.h"
 #include "analyzer/ledger/mapped_memory.h"
 #include "analyzer/ledger/replay_observer.h"
@@ -69,11 +70,21 @@ class Ledger {
     const auto one = [&visit](const LiveAllocation& allocation) {
       visit(allocation.site, allocation.birth_step, uint64_t{1}, allocation.bytes);
     };
-    live_.ForEach(one);
+    live_.ForEach([&one](const AllocationName&, const LiveAllocation& allocation) { one(allocation); });
     mapped_.ForEachReleased(one);
     for (const auto& [number, sum] : sums_) {
       visit(sum.allocation.site, sum.allocation.birth_step, sum.objects, sum.allocation.bytes);
     }
+  }
+
+  // Calls `visit(name, allocation)` for each live block of a framework's allocator on the device, in no particular
+  // order.
+  template <typename Visit>
+  void ForEachBlock(DeviceIndex device, Visit visit) const {
+    live_.ForEach([&](const AllocationName& name, const LiveAllocation& allocation) {
+      if (allocation.device() != device || LevelOf(sites()[allocation.site].key.kind) != Level::kFramework) return;
+      visit(name, allocation);
+    });
   }
 
   // Returns the event that observers are called for during a replay. Null for a change that has no event of its own.

@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/fragmentation/peak_window.h"
 #include "analyzer/ingest/testing/test_trace.h"
 #include "analyzer/ledger/site_histories.h"
 #include "analyzer/peaks/counterfactual.h"
+#include "analyzer/peaks/peak_window.h"
 #include "proto/testing/job_builder.h"
 #include "proto/testing/trace_builder.h"
 

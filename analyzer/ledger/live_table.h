@@ -87,15 +87,17 @@ class LiveTable {
   // Removes all allocations of `device` and returns them, ordered by identity.
   std::vector<NamedAllocation> RemoveDevice(DeviceIndex device);
 
-  // Calls `visit` for each live allocation, in no particular order.
+  // Calls `visit(name, allocation)` for each live allocation, in no particular order.
   template <typename Visit>
   void ForEach(Visit visit) const {
-    for (const Window& window : windows_) {
+    for (const ThreadSlot slot : windows_.indices()) {
+      const Window& window = windows_[slot];
       for (uint64_t i = 0; window.entries != nullptr && i <= window.mask; ++i) {
-        if (!window.entries[i].allocation.site.is_none()) visit(window.entries[i].allocation);
+        const Entry& entry = window.entries[i];
+        if (!entry.allocation.site.is_none()) visit(AllocationName(slot, entry.ordinal), entry.allocation);
       }
     }
-    for (const auto& [name, allocation] : old_) visit(allocation);
+    for (const auto& [name, allocation] : old_) visit(name, allocation);
   }
 
   uint64_t size() const { return size_; }

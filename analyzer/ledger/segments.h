@@ -51,6 +51,8 @@ class Segments {
   uint64_t kept_by_graphs() const { return kept_by_graphs_; }  // bytes of graphs' segments without a live block
   uint64_t releasable() const { return releasable_; }          // bytes of segments without a live block
 
+  // Returns mappings that were removed with live blocks in them, by address.
+  const std::map<uint64_t, Range>& asleep() const { return asleep_; }
   // What kept_by_graphs() has changed by since the last call, by the site that provides the memory.
   std::vector<std::pair<SiteIndex, int64_t>> TakeGraphChanges() { return std::exchange(graph_changes_, {}); }
 
@@ -96,7 +98,7 @@ class Segments {
   std::vector<const Range*> recognised_;
   std::vector<std::pair<SiteIndex, int64_t>> graph_changes_;
   uint64_t counted_ = 0, placed_ = 0, kept_by_graphs_ = 0, releasable_ = 0;
-  std::map<uint64_t, Range> asleep_;  // mappings that were removed with live blocks in them
+  std::map<uint64_t, Range> asleep_;
 };
 
 }  // namespace vramtrack

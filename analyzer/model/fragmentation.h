@@ -139,58 +139,6 @@ void Fields(Visitor& visit, ReportReserveGrowth& growth) {
   visit(14, "explanation", growth.explanation);
 }
 
-struct ReportSegmentMap {
-  struct Segment {
-    uint64_t address = 0, bytes = 0;
-    uint32_t pool = 0;
-    BlockSizeClass sizes = BlockSizeClass::kSmall;
-    uint64_t live = 0;
-    uint64_t blocks = 0;
-    std::optional<uint64_t> pinned_by;
-  };
-  struct Block {
-    uint64_t offset = 0, bytes = 0;
-    ReportSiteIndex site;  // none if the report does not list the site
-    std::string category;
-  };
-  std::optional<int64_t> step;
-  std::vector<Segment> segments;
-  std::vector<Block> blocks;
-  uint64_t other_segments = 0, other_bytes = 0;
-};
-
-template <class Visitor>
-void Fields(Visitor& visit, ReportSegmentMap::Segment& segment) {
-  visit(1, "address", segment.address);
-  visit(2, "bytes", segment.bytes);
-  visit(3, "pool", segment.pool);
-  visit(4, "sizes", segment.sizes);
-  visit(5, "live", segment.live, "bytes of its blocks");
-  visit(6, "blocks", segment.blocks, "how many of `blocks` are in it: they follow each other in its order");
-  visit(7, "pinned_by", segment.pinned_by, "which of these is the last to go");
-}
-
-template <class Visitor>
-void Fields(Visitor& visit, ReportSegmentMap::Block& block) {
-  visit(1, "offset", block.offset, "in its segment");
-  visit(2, "bytes", block.bytes);
-  visit(3, "site", block.site);
-  visit(4, "category", block.category);
-}
-
-template <>
-inline constexpr const char* kAbout<ReportSegmentMap> =
-    "The segments of a framework's allocator at one moment, by address, with the blocks that are live in them";
-template <class Visitor>
-void Fields(Visitor& visit, ReportSegmentMap& map) {
-  visit(1, "step", map.step);
-  visit(2, "segments", field::Columns{map.segments});
-  visit(3, "blocks", field::Columns{map.blocks},
-        "at most 20,000; the smallest segments are left out where there are more");
-  visit(4, "other_segments", map.other_segments, "that are left out");
-  visit(5, "other_bytes", map.other_bytes, "of them");
-}
-
 struct ReportFragmentation {
   uint64_t reserved = 0, live = 0, rounding = 0, free_releasable = 0, free_pinned = 0;
   uint64_t lower_bound = 0, upper_bound = 0;
@@ -198,7 +146,6 @@ struct ReportFragmentation {
   std::vector<ReportAdvice> advice;
   // Set for a device with a framework level.
   std::optional<ReportSegmentUse> at_reserved_peak;
-  std::optional<ReportSegmentMap> map;
   std::vector<ReportPin> pins;
   std::vector<ReportSegmentPool> pools;
   std::optional<ReportReserveGrowth> growth;
@@ -219,7 +166,6 @@ void Fields(Visitor& visit, ReportFragmentation& fragmentation) {
   visit(9, "advice", fragmentation.advice, "the largest saving first");
   visit(10, "at_reserved_peak", fragmentation.at_reserved_peak,
         "with a framework's level, when its segments were largest");
-  visit(11, "map", fragmentation.map, "at that moment");
   visit(12, "pins", fragmentation.pins, "at that moment, the most bytes first");
   visit(13, "pools", fragmentation.pools, "at that moment");
   visit(14, "growth", fragmentation.growth,

@@ -34,18 +34,18 @@ class CompositionTimeline final : public ReplayObserver {
   struct Extent {
     uint64_t low = 0, high = 0;
   };
-  // A bin within a step. It begins with the `event`th allocation or free of the step.
-  struct StepBin {
-    uint64_t event = 0, ticks = 0;
-    Bin bin;
+  // Bins within a step. Each begins with an allocation or free: its number within the step, and its time in ticks.
+  struct StepBins {
+    std::vector<uint64_t> events, ticks;
+    std::vector<Bin> bins;
   };
 
-  // `first`: the trace's first replay; `timeline`: its timeline. `count`: of categories, those of a user's rules
-  // included. `groups`: for each scope at most kMaxGroups disjoint sets of sites. Follows only the scopes of a report's
-  // timeline: leading ones and the host's.
+  // `first`: the trace's first replay; `levels`: its timeline, which must outlive it. `count`: of categories, those of
+  // a user's rules included. `groups`: for each scope at most kMaxGroups disjoint sets of sites. Follows only the
+  // scopes of a report's timeline: leading ones and the host's.
   CompositionTimeline(const Ledger& first, const IndexedVector<SiteIndex, Category>& categories, size_t count,
                       const std::map<uint32_t, std::vector<std::vector<SiteIndex>>>& groups,
-                      const LevelTimeline& timeline);
+                      const LevelTimeline& levels);
 
   unsigned frequent_calls() const override { return kAll; }
   void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
@@ -64,7 +64,7 @@ class CompositionTimeline final : public ReplayObserver {
   // Returns the bytes live now; 0 for scopes that are not followed.
   uint64_t Live(uint32_t scope, Category category) const;
   // Returns the bins of the step that reached the scope's peak; empty if there are no steps.
-  std::vector<StepBin> StepBins(uint32_t scope) const;
+  StepBins BinsOfPeakStep(uint32_t scope) const;
   // Returns the live bytes within the steps; null for scopes that are not followed, or if the timeline has no steps.
   const StepCurve* CurveOf(uint32_t scope) const;
 
@@ -77,15 +77,31 @@ class CompositionTimeline final : public ReplayObserver {
     Category category = Category::kOther;
     uint8_t group = kNoGroup;
   };
-  struct Row {
-    Bin now;
+  // Bins of which each has what there was at its highest. Only what brings the sum down ends a rise: what it consisted
+  // of is copied once for many allocations.
+  struct HighBins {
     std::vector<Bin> bins;
+    bool rising = false;  // the present bin is the highest of the last one, and is not stored in it yet
+
+    void Raise(const Bin& now) {
+      if (now.live <= bins.back().live) return;
+      bins.back().live = now.live;
+      rising = true;
+    }
+    void EndRise(const Bin& now) {
+      if (rising) bins.back() = now;
+      rising = false;
+    }
+  };
+  struct Row {
+    bool followed = false;
+    Bin now;
+    HighBins run;
     std::vector<std::vector<Extent>> extents;  // by category; empty until its first allocation
-    bool rising = false;                       // `now` is the highest of the last bin, and is not stored in it yet
     uint32_t peak_step = UINT32_MAX;
     uint64_t step_events = 0, step_width = 1;
-    std::vector<StepBin> step;
-    bool step_rising = false;
+    HighBins step;
+    std::vector<uint64_t> step_begins, step_ticks;  // of the bins of `step`
     StepCurve curve;
   };
 
@@ -93,14 +109,14 @@ class CompositionTimeline final : public ReplayObserver {
   void Change(SiteIndex site, uint64_t bytes, bool born);
   void ChangeCategory(size_t category, uint64_t bytes, Row* row);
   void BeginStepBin(Row* row);
-  void BeginBin();
+  void MoveTo(uint64_t position);
 
   const Ledger* ledger_ = nullptr;
   IndexedVector<SiteIndex, Place> places_;
-  const bool in_steps_;
-  std::vector<uint16_t> rows_of_scopes_;
-  std::vector<Row> rows_;
-  TimelineBins bins_;
+  const LevelTimeline& levels_;
+  std::vector<Row> rows_;  // by scope
+  size_t bin_ = 0;         // index of the current bin
+  uint64_t bin_end_;
 };
 
 }  // namespace vramtrack

@@ -2,7 +2,6 @@
 #include "analyzer/peaks/counterfactual.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace vramtrack {
@@ -17,18 +16,12 @@ void Counterfactual::OnBegin(const Ledger& ledger) {
   ledger_ = &ledger;
   groups_.resize(watched_.size());
   for (const uint32_t group : late_) groups_[group].late = true;
-  std::vector<std::pair<SiteIndex, uint32_t>> pairs;  // site and group
   for (size_t i = 0; i < watched_.size(); ++i) {
-    for (const SiteIndex site : watched_[i]) pairs.emplace_back(site, static_cast<uint32_t>(i));
+    for (const SiteIndex site : watched_[i]) {
+      groups_of_.GrowTo(site);
+      groups_of_[site].push_back(static_cast<uint32_t>(i));
+    }
   }
-  if (pairs.empty()) return;
-  std::sort(pairs.begin(), pairs.end());
-  first_.GrowTo(pairs.back().first.Next());
-  for (const auto& [site, group] : pairs) {
-    ++first_[site.Next()];
-    memberships_.push_back(group);
-  }
-  std::partial_sum(first_.begin(), first_.end(), first_.begin());
 }
 
 void Counterfactual::OnStepEnd(uint32_t /*step*/) {
@@ -42,8 +35,7 @@ void Counterfactual::OnStepEnd(uint32_t /*step*/) {
 void Counterfactual::Allocated(SiteIndex site, uint32_t scope_index, uint64_t bytes, uint64_t live) {
   if (scope_index >= totals_.size()) totals_.resize(scope_index + 1);
   Total& total = totals_[scope_index];
-  for (uint32_t i = FirstOf(site), end = FirstOf(site.Next()); i < end; ++i) {
-    const uint32_t index = memberships_[i];
+  for (const uint32_t index : GroupsOf(site)) {
     Group& group = groups_[index];
     if (group.scope == kNoScope) {
       group.scope = scope_index;
@@ -77,8 +69,8 @@ uint64_t Counterfactual::PeakWithout(size_t group) const {
 
 void Counterfactual::Freed(SiteIndex site, uint32_t scope_index, uint64_t bytes, bool in_its_step) {
   if (scope_index < totals_.size() && totals_[scope_index].risen > 0) Settle(&totals_[scope_index]);
-  for (uint32_t i = FirstOf(site), end = FirstOf(site.Next()); i < end; ++i) {
-    Group& group = groups_[memberships_[i]];
+  for (const uint32_t index : GroupsOf(site)) {
+    Group& group = groups_[index];
     (group.late && in_its_step ? group.fresh : group.live) -= bytes;
     Total& total = totals_[scope_index];
     total.threshold = std::min(total.threshold, group.peak + group.live);

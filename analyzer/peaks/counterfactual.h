@@ -69,15 +69,14 @@ class Counterfactual final : public ReplayObserver {
   void Freed(SiteIndex site, uint32_t scope, uint64_t bytes, bool in_its_step);
   void Settle(Total* total);
 
-  // The groups of a site are memberships_[FirstOf(site)] to memberships_[FirstOf(site.Next()) - 1].
-  uint32_t FirstOf(SiteIndex site) const {
-    return first_.Has(site) ? first_[site] : first_.empty() ? 0 : first_.back();
+  const std::vector<uint32_t>& GroupsOf(SiteIndex site) const {
+    static const std::vector<uint32_t> kNone;
+    return groups_of_.Has(site) ? groups_of_[site] : kNone;
   }
 
   const Ledger* ledger_ = nullptr;
   std::vector<std::vector<SiteIndex>> watched_;
-  IndexedVector<SiteIndex, uint32_t> first_;
-  std::vector<uint32_t> memberships_;
+  IndexedVector<SiteIndex, std::vector<uint32_t>> groups_of_;
   std::vector<Group> groups_;
   std::vector<uint32_t> late_;  // the groups that are
   std::vector<Total> totals_;

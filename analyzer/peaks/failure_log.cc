@@ -123,11 +123,8 @@ OutOfMemory::Framework FailureLog::FrameworkAt(const Scope& framework) const {
   at.live = framework.live;
   at.reserved = ledger_->LevelsOf(framework).reserved;
   std::vector<std::pair<uint64_t, uint64_t>> blocks;
-  ledger_->live().ForEach([&](const LiveAllocation& allocation) {
-    const Site& site = ledger_->sites()[allocation.site];
-    if (LevelOf(site.key.kind) == Level::kFramework && allocation.device() == framework.device) {
-      blocks.emplace_back(allocation.address(), allocation.bytes);
-    }
+  ledger_->ForEachBlock(framework.device, [&blocks](const AllocationName&, const LiveAllocation& block) {
+    blocks.emplace_back(block.address(), block.bytes);
   });
   std::sort(blocks.begin(), blocks.end());
   const Segments::Holes holes = framework.segments->LargestHoles(blocks);

@@ -70,15 +70,14 @@ void NvtxRanges::OnOtherEvent(const StreamEvent& event) {
   const uint32_t kind = event.shape->kind;
   const auto name = static_cast<uint32_t>(event.value[0]);
   const uint64_t number = event.value[1];
+  if ((kind == schema::MARK_RANGE_START || kind == schema::MARK_RANGE_END) && number == 0) return;
   if (kind == schema::MARK_RANGE_END) {
-    const auto started = started_in_.find(number);
-    if (started == started_in_.end()) return;
-    const ThreadSlot slot = started->second;
-    started_in_.erase(started);
-    const std::vector<Open>& open = threads_[slot].open;
-    const auto range =
-        std::find_if(open.begin(), open.end(), [number](const Open& one) { return one.started == number; });
-    if (range != open.end()) Close(slot, static_cast<size_t>(range - open.begin()));
+    for (const ThreadSlot slot : with_ranges_) {
+      const std::vector<Open>& open = threads_[slot].open;
+      const auto range =
+          std::find_if(open.begin(), open.end(), [number](const Open& one) { return one.started == number; });
+      if (range != open.end()) return Close(slot, static_cast<size_t>(range - open.begin()));
+    }
     return;
   }
   if (kind != schema::MARK_RANGE_PUSH && kind != schema::MARK_RANGE_POP && kind != schema::MARK_RANGE_START) return;
@@ -96,11 +95,6 @@ void NvtxRanges::OnOtherEvent(const StreamEvent& event) {
   }
   const std::map<uint32_t, uint32_t>& domains = trace_.definitions().domains;
   const auto domain = domains.find(name);
-  if (kind == schema::MARK_RANGE_START) {
-    // Ranges that never end do not fill the memory.
-    if (number == 0 || started_in_.size() == kMostPaths) return;
-    started_in_[number] = event.slot;
-  }
   Open range;
   range.domain = domain == domains.end() ? 0 : domain->second;
   range.started = kind == schema::MARK_RANGE_START ? number : 0;

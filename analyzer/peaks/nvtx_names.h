@@ -19,7 +19,7 @@
 
 namespace vramtrack {
 
-// Counts keys by site, in order to say which one most of a site's objects have. Memory: `most` keys for each site;
+// Counts keys by site, in order to say which one most of a site's objects have. Memory: kMostKeys for each site;
 // further ones are counted without their key. Thread-compatible.
 class SiteKeyCounts {
  public:
@@ -27,8 +27,6 @@ class SiteKeyCounts {
     uint32_t key = 0;
     double share = 0;  // of all that was counted for the sites, 0 to 1
   };
-
-  explicit SiteKeyCounts(size_t most) : most_(most) {}
 
   void Count(SiteIndex site, uint32_t key) {
     sites_.GrowTo(site);
@@ -38,7 +36,7 @@ class SiteKeyCounts {
       ++objects;
       return;
     }
-    if (entry.objects.size() == most_) {
+    if (entry.objects.size() == kMostKeys) {
       ++entry.others;
     } else {
       entry.objects.emplace_back(key, 1);
@@ -74,7 +72,7 @@ class SiteKeyCounts {
     uint64_t others = 0;
   };
 
-  const size_t most_;
+  static constexpr size_t kMostKeys = 16;
   IndexedVector<SiteIndex, Entry> sites_;
 };
 
@@ -104,7 +102,7 @@ class NvtxRanges final : public ReplayObserver {
   // Of open ranges. The first one, of no range, is kNoRange.
   using Path = uint32_t;
   static constexpr Path kNoRange = 0, kUnknown = UINT32_MAX;
-  static constexpr size_t kMostPaths = 65536, kDeepest = 256, kPathsPerSite = 8, kShown = 4, kMostPlaces = 8;
+  static constexpr size_t kMostPaths = 65536, kDeepest = 256, kShown = 4, kMostPlaces = 8;
 
   struct Open {
     uint32_t domain = 0;
@@ -133,10 +131,9 @@ class NvtxRanges final : public ReplayObserver {
   const Trace& trace_;
   std::vector<Known> paths_;
   std::map<std::pair<Path, uint32_t>, Path> path_index_;
-  std::map<uint64_t, ThreadSlot> started_in_;
   IndexedVector<ThreadSlot, Thread> threads_;
   std::set<ThreadSlot> with_ranges_;  // threads that have open ranges
-  SiteKeyCounts sites_{kPathsPerSite};
+  SiteKeyCounts sites_;
 };
 
 // Counts the names that a program gives to its memory (nvtxMemRegionsName), by site. Thread-compatible.
@@ -157,11 +154,9 @@ class MemoryNames final : public ReplayObserver {
   std::optional<Name> Of(const std::vector<SiteIndex>& sites) const;
 
  private:
-  static constexpr size_t kNamesPerSite = 16;
-
   const Trace& trace_;
   const Ledger* ledger_ = nullptr;
-  SiteKeyCounts sites_{kNamesPerSite};
+  SiteKeyCounts sites_;
 };
 
 }  // namespace vramtrack

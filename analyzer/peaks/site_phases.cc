@@ -57,11 +57,9 @@ bool SitePhases::IsOfOptimizer(StackIndex stack) {
   return found->second;
 }
 
-bool SitePhases::IsNameOfOptimizer(uint32_t name) {
-  const auto [found, is_new] = names_of_marks_.try_emplace(name, false);
-  if (!is_new) return found->second;
+bool SitePhases::IsNameOfOptimizer(uint32_t name) const {
   const auto defined = trace_.definitions().names.find(name);
-  return found->second = defined != trace_.definitions().names.end() && StartsWith(defined->second, "Optimizer.step#");
+  return defined != trace_.definitions().names.end() && StartsWith(defined->second, "Optimizer.step#");
 }
 
 void SitePhases::OnOtherEvent(const StreamEvent& event) {

@@ -42,12 +42,11 @@ class SitePhases final : public ReplayObserver {
 
   Entry& EntryOf(SiteIndex site);
   bool IsOfOptimizer(StackIndex stack);
-  bool IsNameOfOptimizer(uint32_t name);
+  bool IsNameOfOptimizer(uint32_t name) const;
 
   const Trace& trace_;
   const Ledger* ledger_ = nullptr;
-  std::map<uint32_t, bool> names_of_marks_;  // whether they are optimizers'
-  std::map<StackIndex, bool> stacks_of_marks_;
+  std::map<StackIndex, bool> stacks_of_marks_;  // whether they are optimizers'
   IndexedVector<SiteIndex, Entry> sites_;
   // One more than the ordinal of a thread's last allocation: so far, and at the start of the last backward pass and of
   // the last optimizer's step.

@@ -89,7 +89,7 @@ TEST(StepCurve, HasEachStepsLowestAndHighestHoweverManyEventsItHas) {
     const std::vector<StepCurve::Row> rows = replayed.curve().Rows();
     EXPECT_LE(rows.size(), StepCurve::kMaxRows);
     EXPECT_GE(rows.size(), 300u * 2);
-    const std::vector<Timeline::Bin>& bins = replayed.timeline->bins(replayed.first->scopes()[replayed.scope()]);
+    const std::vector<LevelTimeline::Bin>& bins = replayed.timeline->bins(replayed.first->scopes()[replayed.scope()]);
     for (uint32_t step = 0; step < 300; ++step) {
       uint64_t low = UINT64_MAX, high = 0, next_event = 0;
       for (const StepCurve::Row& row : rows) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/peaks/timeline.h"
 
+#include <algorithm>
+
 namespace vramtrack {
 namespace {
 
@@ -11,26 +13,19 @@ uint64_t BinTicks(const Trace& trace) {
     if (!thread.blocks.empty()) last = std::max(last, thread.blocks.back().first_time);
   }
   const uint64_t start = trace.clock().start_ticks();
-  return last > start ? (last - start) / Timeline::kMaxBins + 1 : 1;
+  return last > start ? (last - start) / LevelTimeline::kMaxBins + 1 : 1;
 }
 
 }  // namespace
 
-size_t Timeline::AddRow() {
-  Row row;
-  row.bins.resize(bin_ + 1, Bin{{}, {}});
-  rows_.push_back(std::move(row));
-  return rows_.size() - 1;
-}
-
-void Timeline::MoveTo(uint64_t position) {
-  while (position / bin_width_ >= max_bins_) MergePairs();
+void LevelTimeline::MoveTo(uint64_t position) {
+  while (position / bin_width_ >= kMaxBins) MergePairs();
   bin_ = position / bin_width_;
   for (Row& row : rows_) row.bins.resize(bin_ + 1, Bin{row.values, row.values});
   bin_end_ = (bin_ + 1) * bin_width_;
 }
 
-void Timeline::MergePairs() {
+void LevelTimeline::MergePairs() {
   bin_width_ *= 2;
   bin_ /= 2;
   for (Row& row : rows_) {
@@ -54,16 +49,14 @@ void LevelTimeline::OnBegin(const Ledger& ledger) {
   const StepPlan& plan = ledger.steps().plan();
   in_steps_ = plan.has_steps() && !plan.has_windows();
   start_ticks_ = trace_.clock().start_ticks();
-  timeline_ = Timeline(in_steps_ ? 1 : BinTicks(trace_));
+  rows_.clear();
+  bin_ = 0;
+  bin_width_ = bin_end_ = in_steps_ ? 1 : BinTicks(trace_);
 }
 
 void LevelTimeline::OnEnd() {
-  AddRows(ledger_->scopes().size());
-  if (Position() >= timeline_.bin_end()) timeline_.MoveTo(Position());
-}
-
-void LevelTimeline::AddRows(size_t count) {
-  while (timeline_.rows() < count) timeline_.AddRow();
+  AddRows(std::max(rows_.size(), ledger_->scopes().size()));
+  if (PositionOf(*ledger_) >= bin_end_) MoveTo(PositionOf(*ledger_));
 }
 
 }  // namespace vramtrack

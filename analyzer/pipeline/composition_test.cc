@@ -53,28 +53,6 @@ void ExpectTree(const ReportPeakStacks& stacks, const Report& report) {
   EXPECT_LE(outermost + stacks.other_bytes, stacks.live);
 }
 
-void ExpectMap(const ReportSegmentMap& map, const ReportSegmentUse& use) {
-  uint64_t reserved = map.other_bytes, blocks = 0, end = 0;
-  for (const ReportSegmentMap::Segment& segment : map.segments) {
-    EXPECT_GE(segment.address, end);
-    end = segment.address + segment.bytes;
-    reserved += segment.bytes;
-    uint64_t live = 0, at = 0;
-    for (uint64_t i = 0; i < segment.blocks; ++i) {
-      ASSERT_LT(blocks, map.blocks.size());
-      const ReportSegmentMap::Block& block = map.blocks[blocks++];
-      EXPECT_GE(block.offset, at);
-      at = block.offset + block.bytes;
-      live += block.bytes;
-    }
-    EXPECT_LE(at, segment.bytes);
-    EXPECT_EQ(live, segment.live);
-    EXPECT_EQ(segment.pinned_by.has_value(), segment.blocks > 0);
-  }
-  EXPECT_EQ(blocks, map.blocks.size());
-  EXPECT_EQ(reserved, use.reserved);
-}
-
 void ExpectAllAddsUp(const std::string& path, bool steps) {
   const absl::StatusOr<Report> report = Analyze({path});
   ASSERT_TRUE(report.ok()) << report.status();
@@ -94,7 +72,6 @@ void ExpectAllAddsUp(const std::string& path, bool steps) {
   }
   for (const ReportPeakStacks& stacks : report->peak_stacks) ExpectTree(stacks, *report);
   for (const ReportDevice& device : report->devices) {
-    if (device.fragmentation.map) ExpectMap(*device.fragmentation.map, *device.fragmentation.at_reserved_peak);
     const bool has_peak_step = std::any_of(
         report->timeline.begin(), report->timeline.end(),
         [&](const ReportTimeline& timeline) { return timeline.device == device.index && timeline.peak_step; });

@@ -19,14 +19,14 @@ namespace {
 
 struct Limits {
   size_t timeline_bins, kept_points, release_calls;
-  bool segment_maps, peak_steps, compositions;
+  bool peak_steps, compositions;
   size_t windows, profile_sites;  // see StepProfile
 };
 // By Detail.
 constexpr Limits kLimits[] = {
-    {SIZE_MAX, SIZE_MAX, SIZE_MAX, true, true, true, StepProfile::kMostWindows, StepProfile::kMostSites},
-    {512, 128, 32, false, false, true, 32, 500},
-    {kMostCurveBins, 16, 0, false, false, false, 16, 32},
+    {SIZE_MAX, SIZE_MAX, SIZE_MAX, true, true, StepProfile::kMostWindows, StepProfile::kMostSites},
+    {512, 128, 32, false, true, 32, 500},
+    {kMostCurveBins, 16, 0, false, false, 16, 32},
 };
 
 void HalveTimeline(ReportTimeline* timeline) {
@@ -70,9 +70,6 @@ void ReduceTo(Detail detail, ProcessSummary* process) {
   }
   for (ReportSite& site : findings.sites) {
     while (site.kept && site.kept->step.size() > limits.kept_points) HalveKept(&*site.kept);
-  }
-  for (ReportDevice& device : findings.devices) {
-    if (!limits.segment_maps) device.fragmentation.map.reset();
   }
   for (ReportRelease& release : findings.releases) {
     if (release.times.size() > limits.release_calls) release.times.resize(limits.release_calls);

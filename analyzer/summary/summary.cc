@@ -44,7 +44,6 @@ class Checker {
     ForEachSiteReference(const_cast<ProcessFindings&>(findings_),
                          [this](ReportSiteIndex* site) { Require(site->value() < findings_.sites.size()); });
     for (const ReportSite& site : findings_.sites) Check(site);
-    for (const ReportDevice& device : findings_.devices) Check(device);
     for (const ReportTimeline& timeline : findings_.timeline) Check(timeline);
     for (const ReportPeakStacks& stacks : findings_.peak_stacks) Check(stacks);
   }
@@ -56,18 +55,6 @@ class Checker {
     if (!site.kept) return;
     Require(site.kept->bytes.size() == site.kept->step.size() && site.kept->objects.size() == site.kept->step.size());
     Require(site.kept->fit.empty() || site.kept->fit.size() == 2);
-  }
-
-  void Check(const ReportDevice& device) const {
-    if (!device.fragmentation.map) return;
-    const ReportSegmentMap& map = *device.fragmentation.map;
-    uint64_t blocks = 0;
-    for (const ReportSegmentMap::Segment& segment : map.segments) {
-      Require(segment.blocks <= map.blocks.size() - blocks);
-      blocks += segment.blocks;
-      Require(!segment.pinned_by || *segment.pinned_by < segment.blocks);
-    }
-    Require(blocks == map.blocks.size());
   }
 
   static void Check(const ReportTimeline::Series& series, size_t bins) {

@@ -12,10 +12,10 @@
 
 #include "absl/status/statusor.h"
 #include "analyzer/findings/core/step_plan.h"
-#include "analyzer/fragmentation/torch_allocator/peak_segments.h"
-#include "analyzer/fragmentation/torch_allocator/what_if.h"
 #include "analyzer/ingest/trace.h"
 #include "analyzer/ledger/ledger.h"
+#include "analyzer/torch_allocator/peak_segments.h"
+#include "analyzer/torch_allocator/what_if.h"
 
 namespace vramtrack::torch_allocator {
 namespace {
@@ -61,7 +61,7 @@ int Main(int argc, char** argv) {
       knobs.push_back(*knob);
     }
     const WhatIf outcome = FollowAsItWas(log, found.arenas, as_it_was);
-    const std::vector<WhatIf::Trial> trials = TryKnobs(log, found.arenas, knobs, {});
+    const std::vector<WhatIf::Trial> trials = TryKnobs(log, found.arenas, knobs, nullptr, 1);
     nlohmann::ordered_json one;
     one["device"] = device.value();
     one["blocks"] = outcome.blocks;

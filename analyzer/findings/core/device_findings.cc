@@ -8,7 +8,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "analyzer/fragmentation/peak_window.h"
+#include "analyzer/peaks/peak_window.h"
+#include "analyzer/torch_allocator/settings.h"
 
 namespace vramtrack {
 namespace {
@@ -16,13 +17,6 @@ namespace {
 // Less is not worth a line of advice.
 constexpr uint64_t kMinAdvisedBytes = 16u << 20;
 constexpr uint64_t kMinAdvisedShare = 20;  // a twentieth
-
-// The job's own number; the step after the last complete one is called by the next number.
-int64_t StepNumber(const RunShape& run, uint32_t step) {
-  if (step < run.step_numbers.size()) return static_cast<int64_t>(run.step_numbers[step]);
-  if (run.step_numbers.empty()) return step;
-  return static_cast<int64_t>(run.step_numbers.back() + (step - run.step_numbers.size()) + 1);
-}
 
 ReportMoment DescribeMoment(const RunShape& run, const Scope& scope, const Moment& moment) {
   ReportMoment described = {ReportedStep(run, moment.step), moment.device_used, moment.usage.reserved,
@@ -68,7 +62,9 @@ ReportFragmentation DescribeFragmentation(const Moment& peak, bool of_framework,
 
 std::optional<int64_t> ReportedStep(const RunShape& run, uint32_t step) {
   if (run.steps == 0 || run.windows) return std::nullopt;
-  return StepNumber(run, step);
+  if (step < run.step_numbers.size()) return static_cast<int64_t>(run.step_numbers[step]);
+  if (run.step_numbers.empty()) return step;
+  return static_cast<int64_t>(run.step_numbers.back() + (step - run.step_numbers.size()) + 1);
 }
 
 bool IsWorthAdvice(uint64_t saved, uint64_t reserved) {
@@ -95,37 +91,6 @@ std::map<DeviceIndex, uint64_t> PeakChanges(const Ledger& ledger) {
   }
   return changes;
 }
-std::vector<ReportTimeline> DescribeTimeline(const ProcessAnalysis& analysis) {
-  const Ledger& ledger = analysis.ledger();
-  const LevelTimeline& levels = analysis.timeline();
-  std::vector<const Scope*> scopes;
-  for (const Scope& scope : ledger.scopes()) {
-    if (scope.is_leading() || scope.device == kHost) scopes.push_back(&scope);
-  }
-  // The host has the largest number.
-  std::sort(scopes.begin(), scopes.end(), [](const Scope* a, const Scope* b) { return a->device < b->device; });
-  std::vector<ReportTimeline> timelines;
-  for (const Scope* scope : scopes) {
-    ReportTimeline timeline;
-    timeline.device = NumberOf(scope->device);
-    timeline.unit = levels.in_steps() ? PositionUnit::kSteps : PositionUnit::kSeconds;
-    const uint64_t width = levels.bin_width();
-    uint64_t position = 0;
-    for (const Timeline::Bin& bin : levels.bins(*scope)) {
-      timeline.position.push_back(levels.in_steps()
-                                      ? static_cast<double>(StepNumber(analysis.run(), static_cast<uint32_t>(position)))
-                                      : static_cast<double>(position) / analysis.trace().clock().ticks_per_second());
-      position += width;
-      ReportTimeline::Series* const series[] = {&timeline.device_used, &timeline.reserved, &timeline.live};
-      for (size_t i = 0; i < Timeline::kValues; ++i) {
-        series[i]->low.push_back(bin.low[i]);
-        series[i]->high.push_back(bin.high[i]);
-      }
-    }
-    timelines.push_back(std::move(timeline));
-  }
-  return timelines;
-}
 
 LevelSeries LevelsOf(const ProcessAnalysis& analysis, const Scope& scope, DeviceFigure figure) {
   LevelSeries series;
@@ -133,7 +98,7 @@ LevelSeries LevelsOf(const ProcessAnalysis& analysis, const Scope& scope, Device
   const uint64_t width = levels.bin_width();
   series.steps_per_point = static_cast<double>(width);
   const auto value = static_cast<size_t>(figure);
-  const std::vector<Timeline::Bin>& bins = levels.bins(scope);
+  const std::vector<LevelTimeline::Bin>& bins = levels.bins(scope);
   for (size_t i = 0; i < bins.size() && (i + 1) * width <= analysis.ledger().steps().step(); ++i) {
     series.low.push_back(static_cast<double>(bins[i].low[value]));
     series.high.push_back(static_cast<double>(bins[i].high[value]));
@@ -161,15 +126,11 @@ namespace {
 // Of which of the allocator's pools a request is, as PyTorch has them: a small block never comes from a segment of
 // large ones, nor the other way round.
 void DescribePool(const OutOfMemory::Framework& framework, ReportOom* oom) {
-  constexpr uint64_t kSmallBlock = 1 << 20, kMiddleBlock = 10 << 20;
-  constexpr uint64_t kMiddleSegment = 20 << 20, kRounding = 2 << 20;
   if (!framework.small_hole || !framework.large_hole || oom->requested == 0) return;
-  const bool small = oom->requested <= kSmallBlock;
+  const bool small = oom->requested <= torch_allocator::kSmallRequestBytes;
   oom->pool = small ? BlockSizeClass::kSmall : BlockSizeClass::kLarge;
   oom->pool_hole = small ? framework.small_hole : framework.large_hole;
-  oom->segment_bytes = small                           ? Segments::kSmallSegment
-                       : oom->requested < kMiddleBlock ? kMiddleSegment
-                                                       : (oom->requested + kRounding - 1) / kRounding * kRounding;
+  oom->segment_bytes = torch_allocator::SegmentBytes(oom->requested);
   // What the allocator kept is given back where a segment has no block; the rest can serve only its own pool.
   oom->largest_free = std::max(*oom->pool_hole, oom->device_free.value_or(0) / kDevicePageBytes * kDevicePageBytes);
 }

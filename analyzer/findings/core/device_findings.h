@@ -36,8 +36,6 @@ std::optional<int64_t> ReportedStep(const RunShape& run, uint32_t step);
 // Returns the change at which the leading level of each device reached its peak.
 std::map<DeviceIndex, uint64_t> PeakChanges(const Ledger& ledger);
 
-std::vector<ReportTimeline> DescribeTimeline(const ProcessAnalysis& analysis);
-
 // The figures of a LevelTimeline row, in its order.
 enum class DeviceFigure { kUsed, kReserved, kLive };
 

@@ -13,11 +13,11 @@
 
 #include "analyzer/attribution/stack_symbolizer.h"
 #include "analyzer/base/indices.h"
-#include "analyzer/fragmentation/framework_check.h"
 #include "analyzer/leaks/growth.h"
 #include "analyzer/leaks/reserve_growth.h"
 #include "analyzer/ledger/ledger.h"
 #include "analyzer/model/report.h"
+#include "analyzer/peaks/framework_check.h"
 
 namespace vramtrack {
 

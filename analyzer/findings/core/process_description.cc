@@ -255,7 +255,7 @@ void AddSpansOf(const ProcessAnalysis& analysis, const Scope& driver, CardUse* u
     // The timeline has the framework's own memory only.
     AddSpan(use->ended_s, driver.peak, use);
   } else {
-    const std::vector<Timeline::Bin>& bins = levels.bins(driver);
+    const std::vector<LevelTimeline::Bin>& bins = levels.bins(driver);
     AddSpans(
         bins.size(), [&](size_t bin) { return bins[bin].high[static_cast<size_t>(DeviceFigure::kLive)]; },
         [&](size_t bin) { return levels.start_ticks() + (bin + 1) * levels.bin_width(); }, clock, use);

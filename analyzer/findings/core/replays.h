@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "analyzer/fragmentation/framework_check.h"
 #include "analyzer/holders/walked_blocks.h"
 #include "analyzer/ingest/holder_walks.h"
 #include "analyzer/ingest/trace.h"
@@ -14,6 +13,7 @@
 #include "analyzer/ledger/site_histories.h"
 #include "analyzer/ledger/site_order.h"
 #include "analyzer/peaks/failure_log.h"
+#include "analyzer/peaks/framework_check.h"
 #include "analyzer/peaks/site_phases.h"
 #include "analyzer/peaks/timeline.h"
 #include "analyzer/steps/regular_gaps.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/findings/fragmentation/pool_findings.h"
-
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What giving memory back costs in time, in traces where that is known.
-#include "analyzer/findings/fragmentation/release_findings.h"
-
+// What calls gave back, and what that cost in time, in traces where that is known.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -52,6 +50,48 @@ TEST(ReleaseFindings, KnowHowLongCallsTook) {
   // Of four frees of 3 ms three are followed by another one, and the mark of the step comes right after the last.
   EXPECT_NEAR(release.seconds_at_least, 10 * .009, 1e-4);
   EXPECT_NEAR(release.seconds_at_most, 10 * .012, 1e-4);
+}
+
+TEST(ReleaseFindings, GroupTheFreesOfACall) {
+  JobBuilder job({}, kMillisecond);
+  job.Device(4096 * kMiB);
+  const auto segment = [&job](uint64_t place, uint64_t bytes) {
+    const JobObject memory = job.AllocateAt(1, kBase + place, bytes);
+    job.Free(job.BlockAt(2, kBase + place, bytes));
+    return memory;
+  };
+  // One call that frees from two places within itself.
+  const JobObject first = segment(2 * kMiB, 2 * kMiB), second = segment(32 * kMiB, 20 * kMiB);
+  job.Mark(schema::MARK_RELEASE, 7);
+  job.Free(first);
+  job.Mark(schema::MARK_RELEASE, 8);
+  job.Free(second);
+  // Memory of others is none of it.
+  job.Free(job.AllocateAt(1, kBase + 512 * kMiB, 2 * kMiB));
+  // A call from one place, and another that is not marked again.
+  for (int i = 0; i < 2; ++i) {
+    const JobObject again = segment(2 * kMiB, 4 * kMiB);
+    if (i == 0) job.Mark(schema::MARK_RELEASE, 9);
+    job.Free(again);
+  }
+  const std::vector<ReportRelease> releases = FindInJob(&job).releases;
+  ASSERT_EQ(releases.size(), 2u);
+  const ReportRelease& one = releases[0];
+  EXPECT_EQ(one.calls, 1u);
+  EXPECT_EQ(one.segments, 2u);
+  EXPECT_EQ(one.bytes, 22 * kMiB);
+  // From the first mark to the second free, and on to the next event.
+  EXPECT_EQ(one.timed, 1u);
+  EXPECT_NEAR(one.seconds_at_least, .003, 1e-9);
+  EXPECT_NEAR(one.seconds_at_most, .004, 1e-9);
+  const ReportRelease& two = releases[1];
+  EXPECT_EQ(two.calls, 2u);
+  EXPECT_EQ(two.least, 4 * kMiB);
+  EXPECT_EQ(two.bytes, 8 * kMiB);
+  // Nothing follows the second call, so when it ended is not known.
+  EXPECT_EQ(two.timed, 1u);
+  EXPECT_NEAR(two.seconds_at_least, .001, 1e-9);
+  EXPECT_NEAR(two.seconds_at_most, .002, 1e-9);
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Jobs of a framework whose allocator takes segments, each time from another place of the program.
-#include "analyzer/findings/fragmentation/reserve_findings.h"
-
 #include <gtest/gtest.h>
 
 #include <functional>

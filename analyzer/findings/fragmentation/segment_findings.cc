@@ -1,125 +1,190 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/findings/fragmentation/segment_findings.h"
+//
+// Describes how a framework's allocator uses the driver's memory: how full its segments were at the peak, which sites
+// pin them, and which changes would have helped, each tried on a model of the allocator. docs/fragmentation.md
+// explains it.
+#include "analyzer/findings/fragmentation/fragmentation_collectors.h"
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
+#include <cstdint>
+#include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/base/ordered_work.h"
 #include "analyzer/base/quantity.h"
 #include "analyzer/findings/core/device_findings.h"
-#include "analyzer/findings/fragmentation/reserve_findings.h"
-#include "analyzer/fragmentation/torch_allocator/segment_map.h"
+#include "analyzer/leaks/reserve_growth.h"
+#include "analyzer/model/frame_text.h"
 #include "analyzer/model/oom_lines.h"
 #include "analyzer/model/report.h"
+#include "analyzer/torch_allocator/peak_segments.h"
+#include "analyzer/torch_allocator/what_if.h"
 
 namespace vramtrack {
 namespace {
 
-using torch_allocator::Knob;
-using torch_allocator::RequestLog;
+std::string Bytes(double bytes) { return FormatByteCount(bytes); }
+std::string Bytes(uint64_t bytes) { return Bytes(static_cast<double>(bytes)); }
+
 using torch_allocator::SegmentLayout;
 using torch_allocator::SegmentMap;
-using torch_allocator::WhatIf;
-using Tried = SegmentFindings::Tried;
 
-// Limit of the blocks of a map. If there are more, the smallest segments are left out.
-constexpr size_t kMaxMapBlocks = 20000;
+// Sizes of segments that are told; what is left is of many sizes.
+constexpr size_t kMostSizes = 8;
 
-struct Extent {
-  ReportSegmentMap::Segment segment;
-  size_t first_block = 0;
-};
+// Segments that serve the same requests and are of one size.
+using SegmentClass = std::tuple<uint32_t, bool, uint64_t>;  // pool, small, bytes
+SegmentClass ClassOf(const SegmentLayout::Segment& segment) { return {segment.arena, segment.small, segment.bytes}; }
 
-// Segments with the blocks that begin in them.
-std::vector<Extent> ExtentsOf(const SegmentMap& map) {
-  std::vector<Extent> extents;
-  const SegmentLayout::Segment* last = nullptr;
-  for (const SegmentLayout::Segment& segment : map.segments) {
-    const bool goes_on = last != nullptr && torch_allocator::Continues(*last, segment);
-    last = &segment;
-    if (goes_on) {
-      extents.back().segment.bytes += segment.bytes;
-      continue;
-    }
-    Extent extent;
-    extent.segment.address = segment.begin;
-    extent.segment.bytes = segment.bytes;
-    extent.segment.pool = segment.arena;
-    extent.segment.sizes = segment.small ? BlockSizeClass::kSmall : BlockSizeClass::kLarge;
-    extents.push_back(std::move(extent));
+// The segments of `after` that were not there before, of classes that have become more, with their blocks.
+SegmentMap NewSegments(const SegmentMap& before, const SegmentMap& after, const std::map<SegmentClass, int64_t>& more) {
+  SegmentMap grown;
+  grown.step = after.step;
+  grown.blocks = after.blocks;
+  auto old = before.segments.begin();
+  for (const SegmentLayout::Segment& segment : after.segments) {
+    while (old != before.segments.end() && old->begin < segment.begin) ++old;
+    const bool was_there = old != before.segments.end() && old->begin == segment.begin && old->bytes == segment.bytes;
+    if (!was_there && more.at(ClassOf(segment)) > 0) grown.segments.push_back(segment);
   }
-  size_t block = 0;
-  for (Extent& extent : extents) {
-    const uint64_t begin = extent.segment.address, end = begin + extent.segment.bytes;
-    while (block < map.blocks.size() && map.blocks[block].address < begin) ++block;
-    extent.first_block = block;
-    const SegmentMap::LiveBlock* last_to_go = nullptr;
-    for (; block < map.blocks.size() && map.blocks[block].address < end; ++block) {
-      const SegmentMap::LiveBlock& one = map.blocks[block];
-      if (last_to_go == nullptr || one.StaysLongerThan(*last_to_go)) {
-        last_to_go = &one;
-        extent.segment.pinned_by = extent.segment.blocks;
-      }
-      extent.segment.live += std::min(one.bytes, end - one.address);
-      ++extent.segment.blocks;
-    }
-  }
-  return extents;
+  return grown;
 }
 
-// Which fit, the largest first.
-std::vector<bool> Shown(const std::vector<Extent>& extents) {
-  std::vector<size_t> order(extents.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return extents[a].segment.bytes > extents[b].segment.bytes; });
-  std::vector<bool> shown(extents.size());
-  size_t entries = 0;
-  for (const size_t i : order) {
-    entries += 1 + extents[i].segment.blocks;
-    if (entries > kMaxMapBlocks) break;
-    shown[i] = true;
+// Stacks that asked for segments since then which are still there.
+uint64_t StacksOfSegments(const ProcessAnalysis& analysis, DeviceIndex device, Step first) {
+  const Ledger& ledger = analysis.ledger();
+  uint64_t stacks = 0;
+  for (const SiteIndex i : ledger.sites().indices()) {
+    const Site& site = ledger.sites()[i];
+    if (site.key.device != device || !IsSegmentSite(site)) continue;
+    for (const Cohort& cohort : analysis.histories().history(i).cohorts) {
+      if (cohort.step < first || cohort.live_objects == 0) continue;
+      ++stacks;
+      break;
+    }
   }
-  return shown;
+  return stacks;
 }
 
-// Describes a segment map. Its sites are indices of analysis->groups(). Adjacent mappings count as one segment.
-ReportSegmentMap DescribeSegmentMap(ProcessAnalysis* analysis, const SegmentMap& map) {
-  ReportSegmentMap described;
-  described.step = ReportedStep(analysis->run(), map.step);
-  std::vector<Extent> extents = ExtentsOf(map);
-  const std::vector<bool> shown = Shown(extents);
-  for (size_t i = 0; i < extents.size(); ++i) {
-    ReportSegmentMap::Segment& segment = extents[i].segment;
-    if (!shown[i]) {
-      ++described.other_segments;
-      described.other_bytes += segment.bytes;
-      continue;
-    }
-    for (size_t b = extents[i].first_block; b < extents[i].first_block + segment.blocks; ++b) {
-      const SegmentMap::LiveBlock& live = map.blocks[b];
-      ReportSegmentMap::Block block;
-      block.offset = live.address - segment.address;
-      block.bytes = live.bytes;
-      block.site = ListedSite(analysis->GroupOf(live.site));
-      block.category = analysis->Category(live.site);
-      described.blocks.push_back(std::move(block));
-    }
-    described.segments.push_back(std::move(segment));
+std::string ExplainReserve(const ReportReserveGrowth& growth) {
+  std::string text =
+      absl::StrCat("the framework's allocator takes ", Bytes(growth.bytes_per_step),
+                   " more from the device per step than it ever had need of (95 % CI ", Bytes(growth.ci_low), " to ",
+                   Bytes(growth.ci_high), "), in ", Plural(growth.stairs, "plateau", "plateaus"));
+  if (growth.first_step) absl::StrAppend(&text, " since step ", *growth.first_step);
+  absl::StrAppend(&text, ", while what it hands out does not grow");
+  if (growth.segments == 0) return text;
+  absl::StrAppend(&text, ": ", Plural(growth.segments, "segment", "segments"), " more, ",
+                  Bytes(static_cast<double>(growth.bytes)));
+  if (!growth.sizes.empty() && 2 * growth.sizes[0].bytes >= growth.bytes) {
+    absl::StrAppend(&text, ", most of ", Bytes(static_cast<double>(growth.sizes[0].segment_bytes)));
   }
+  if (growth.stacks > 1) absl::StrAppend(&text, ", asked for from ", growth.stacks, " places");
+  if (growth.free_releasable == 0) return text;
+  absl::StrAppend(&text, "; ", Bytes(static_cast<double>(growth.free_releasable)), " of the new ones hold nothing");
+  // Where they were of one pool, they would have been used again.
+  if (growth.pools > 1) {
+    absl::StrAppend(&text, ", in ", growth.pools, " pools at least that do not share (of streams, of captured graphs)");
+  }
+  return text;
+}
+
+// Returns the growth by device, only for devices with a framework's level on which reserved bytes grow and live bytes
+// do not. Empty without steps.
+std::map<DeviceIndex, ReserveGrowth> GrowthOfReserves(const ProcessAnalysis& analysis) {
+  std::map<DeviceIndex, ReserveGrowth> grown;
+  const Ledger& ledger = analysis.ledger();
+  if (!analysis.timeline().in_steps()) return grown;
+  for (const Scope& scope : ledger.scopes()) {
+    if (scope.level != Level::kFramework) continue;
+    const auto growth = JudgeReserve(LevelsOf(analysis, scope, DeviceFigure::kReserved),
+                                     LevelsOf(analysis, scope, DeviceFigure::kLive), analysis.run().warmup_end);
+    if (growth) grown.emplace(scope.device, *growth);
+  }
+  return grown;
+}
+
+// Returns the pins by the line that represents them, most bytes first.
+std::vector<ReportPin> DescribePins(ProcessAnalysis* analysis, const std::vector<torch_allocator::Pin>& pins) {
+  std::vector<ReportPin> described;
+  // Sites that the same line stands for are one to the reader.
+  std::map<std::string, size_t> by_line;
+  for (const torch_allocator::Pin& pin : pins) {
+    ReportPin one;
+    one.site = ListedSite(analysis->GroupOf(pin.site));
+    one.segments = pin.segments;
+    one.bytes = pin.bytes;
+    one.stack = analysis->shown().Frames(analysis->ledger().sites()[pin.site].key.stack);
+    const auto [same, is_new] = by_line.try_emplace(StackPlace(one.stack), described.size());
+    if (is_new) {
+      described.push_back(std::move(one));
+    } else {
+      described[same->second].segments += pin.segments;
+      described[same->second].bytes += pin.bytes;
+    }
+  }
+  std::stable_sort(described.begin(), described.end(),
+                   [](const ReportPin& a, const ReportPin& b) { return a.bytes > b.bytes; });
   return described;
 }
 
+// Describes the growth of a device. `maps`: its segment maps, from a replay that was given the growth.
+ReportReserveGrowth DescribeReserveGrowth(ProcessAnalysis* analysis, DeviceIndex device, const ReserveGrowth& growth,
+                                          const torch_allocator::PeakSegments::Result& maps) {
+  ReportReserveGrowth described;
+  described.bytes_per_step = growth.unused.bytes_per_step;
+  described.ci_low = growth.unused.ci_low;
+  described.ci_high = growth.unused.ci_high;
+  described.first_step = ReportedStep(analysis->run(), growth.first);
+  described.stairs = growth.stairs;
+  described.stacks = StacksOfSegments(*analysis, device, growth.first);
+
+  std::map<SegmentClass, int64_t> more;
+  for (const SegmentLayout::Segment& segment : maps.growth_end.segments) ++more[ClassOf(segment)];
+  for (const SegmentLayout::Segment& segment : maps.growth_begin.segments) --more[ClassOf(segment)];
+  std::set<std::pair<uint32_t, bool>> pools;
+  std::map<std::pair<bool, uint64_t>, ReportGrownSegments> sizes;
+  for (const auto& [key, count] : more) {
+    if (count <= 0) continue;
+    const auto& [arena, small, bytes] = key;
+    const auto segments = static_cast<uint64_t>(count);
+    described.segments += segments;
+    described.bytes += segments * bytes;
+    pools.insert({arena, small});
+    ReportGrownSegments& size = sizes[{small, bytes}];
+    size.sizes = small ? BlockSizeClass::kSmall : BlockSizeClass::kLarge;
+    size.segment_bytes = bytes;
+    size.segments += segments;
+    size.bytes += segments * bytes;
+    ++size.pools;
+  }
+  described.pools = pools.size();
+  for (auto& [key, size] : sizes) described.sizes.push_back(std::move(size));
+  std::stable_sort(described.sizes.begin(), described.sizes.end(),
+                   [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  if (described.sizes.size() > kMostSizes) described.sizes.resize(kMostSizes);
+
+  const torch_allocator::SegmentUse use = UseOf(NewSegments(maps.growth_begin, maps.growth_end, more));
+  described.free_releasable = use.free_releasable;
+  described.free_pinned = use.free_pinned;
+  described.pins = DescribePins(analysis, use.pins);
+  described.explanation = ExplainReserve(described);
+  return described;
+}
+
+using torch_allocator::Knob;
+using torch_allocator::RequestLog;
+using torch_allocator::WhatIf;
+
 // The model has to be this near to the trace before its advice counts: a hundredth.
 constexpr uint64_t kMaxModelError = 100;
-
-std::string Bytes(uint64_t bytes) { return FormatByteCount(static_cast<double>(bytes)); }
 
 // What to put into the environment, or into the program.
 std::string SettingLine(const Knob& knob) {
@@ -186,7 +251,6 @@ void DescribeUse(ProcessAnalysis* analysis, const torch_allocator::PeakSegments:
   at_peak.live = use.live;
   at_peak.free_releasable = use.free_releasable;
   at_peak.free_pinned = use.free_pinned;
-  fragmentation->map = DescribeSegmentMap(analysis, maps.reserved_peak);
   fragmentation->pins = DescribePins(analysis, use.pins);
   for (const torch_allocator::PoolUse& pool : use.pools) {
     ReportSegmentPool described;
@@ -201,7 +265,7 @@ void DescribeUse(ProcessAnalysis* analysis, const torch_allocator::PeakSegments:
   }
 }
 
-// Whether the device's allocator gave up, or reserved much more than it needed.
+// Whether the device's allocator gave up.
 bool HasFailed(const std::vector<OutOfMemory>& failures, const Scope& scope) {
   return std::any_of(failures.begin(), failures.end(), [&scope](const OutOfMemory& f) {
     return f.device == scope.device && f.framework && f.framework->failed;
@@ -217,22 +281,23 @@ WhatIf TrySettings(const ProcessAnalysis& analysis, const torch_allocator::PeakS
   const bool near = IsNear(outcome);
   if (!near && log.failures().empty()) return outcome;
   const bool has_steps = analysis.plan().has_steps() && !analysis.plan().has_windows();
-  torch_allocator::TrialLimits limits;
-  limits.threads = ProcessorsToUse(analysis.options().threads);
-  limits.may_win = [near, before = outcome.reserved_peak](uint64_t reserved) {
+  const torch_allocator::MayWin may_win = [near, before = outcome.reserved_peak](uint64_t reserved) {
     return near && reserved < before && IsWorthAdvice(before - reserved, before);
   };
-  outcome.trials = TryKnobs(
-      log, segments.arenas,
-      torch_allocator::KnobsToTry(as_it_was, has_steps, /*has_pass=*/log.pass_begin() < log.pass_end()), limits);
+  outcome.trials =
+      TryKnobs(log, segments.arenas,
+               torch_allocator::KnobsToTry(as_it_was, has_steps, /*has_pass=*/log.pass_begin() < log.pass_end()),
+               may_win, ProcessorsToUse(analysis.options().threads));
   return outcome;
 }
 
-void DescribeFits(const Tried& tried, const OutOfMemory& failed, ReportOom* oom) {
+// The settings with which a failed request would have succeeded. `log`: what `tried` followed.
+void DescribeFits(const RequestLog& log, const WhatIf& tried, const OutOfMemory& failed, ReportOom* oom) {
   if (DeviceHadRoom(*oom)) return;
-  for (size_t i = 0; i < tried.failures.size(); ++i) {
-    if (tried.failures[i].ticks != failed.ticks || tried.failures[i].requested != failed.requested) continue;
-    for (const WhatIf::Trial& trial : tried.outcome.trials) {
+  for (size_t i = 0; i < log.failures().size(); ++i) {
+    const RequestLog::Failure& request = log.failures()[i];
+    if (request.ticks != failed.ticks || request.requested != failed.requested) continue;
+    for (const WhatIf::Trial& trial : tried.trials) {
       if (i < trial.fits.size() && trial.fits[i]) oom->would_fit.push_back({SettingLine(trial.knob), *trial.fits[i]});
     }
     return;
@@ -255,55 +320,57 @@ std::set<DeviceIndex> DevicesOfOthers(const ProcessAnalysis& analysis) {
   return devices;
 }
 
+class SegmentFindings final : public Collector {
+ public:
+  explicit SegmentFindings(ProcessAnalysis* analysis)
+      : analysis_(*analysis),
+        growing_(GrowthOfReserves(*analysis)),
+        segments_(analysis->ledger(), FirstSteps(growing_), DevicesOfOthers(*analysis)) {
+    for (const Scope& scope : analysis->ledger().scopes()) {
+      if (scope.level != Level::kFramework) continue;
+      const bool failed = HasFailed(analysis->failures().all(), scope);
+      const uint64_t unused = scope.reserved_peak > scope.peak ? scope.reserved_peak - scope.peak : 0;
+      if (!failed && !IsWorthAdvice(unused, scope.reserved_peak)) continue;
+      segments_.Record(scope.device, analysis->ledger().DeviceBytes(scope.device), failed);
+    }
+  }
+
+  const char* name() const override { return "segments"; }
+
+  void Prepare(Replay* detail) override {
+    if (!segments_.has_devices()) return;
+    detail->observers.push_back(&segments_);
+  }
+
+  void Describe(const Replay& /*replay*/, ProcessFindings* findings) override {
+    const std::vector<OutOfMemory>& failures = analysis_.failures().all();
+    for (const auto& [index, found] : segments_.Finish()) {
+      const auto device = std::find_if(findings->devices.begin(), findings->devices.end(),
+                                       [of = index](const ReportDevice& d) { return DeviceIndex(d.index) == of; });
+      if (device == findings->devices.end()) continue;
+      DescribeUse(&analysis_, found, &device->fragmentation);
+      if (const auto growth = growing_.find(index); growth != growing_.end()) {
+        device->fragmentation.growth = DescribeReserveGrowth(&analysis_, index, growth->second, found);
+      }
+      if (!found.requests) continue;
+      const WhatIf tried = TrySettings(analysis_, found);
+      device->fragmentation.advice = Advice(tried);
+      for (size_t i = 0; i < findings->oom.size() && i < failures.size(); ++i) {
+        if (failures[i].device == index) DescribeFits(*found.requests, tried, failures[i], &findings->oom[i]);
+      }
+    }
+  }
+
+ private:
+  ProcessAnalysis& analysis_;
+  const std::map<DeviceIndex, ReserveGrowth> growing_;  // by device
+  torch_allocator::PeakSegments segments_;
+};
+
 }  // namespace
 
-SegmentFindings::SegmentFindings(ProcessAnalysis* analysis)
-    : analysis_(*analysis),
-      growing_(GrowthOfReserves(*analysis)),
-      segments_(analysis->ledger(), FirstSteps(growing_), DevicesOfOthers(*analysis)) {
-  for (const Scope& scope : analysis->ledger().scopes()) {
-    if (scope.level != Level::kFramework) continue;
-    const bool failed = HasFailed(analysis->failures().all(), scope);
-    const uint64_t unused = scope.reserved_peak > scope.peak ? scope.reserved_peak - scope.peak : 0;
-    if (!failed && !IsWorthAdvice(unused, scope.reserved_peak)) continue;
-    segments_.Record(scope.device, analysis->ledger().DeviceBytes(scope.device), failed);
-  }
-}
-
-void SegmentFindings::Prepare(Replay* detail) {
-  if (!segments_.has_devices()) return;
-  detail->observers.push_back(&segments_);
-}
-
-void SegmentFindings::TryAllSettings() {
-  found_ = segments_.Finish();
-  for (auto& [device, found] : found_) {
-    if (!found.requests) continue;
-    tried_[device] = {TrySettings(analysis_, found), found.requests->failures()};
-    found.requests.reset();
-  }
-}
-
-void SegmentFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings) {
-  if (segments_.has_devices()) TryAllSettings();
-  for (const Scope& scope : analysis_.ledger().scopes()) {
-    const auto found = found_.find(scope.device);
-    if (scope.level != Level::kFramework || found == found_.end()) continue;
-    const auto device = std::find_if(findings->devices.begin(), findings->devices.end(),
-                                     [&scope](const ReportDevice& d) { return DeviceIndex(d.index) == scope.device; });
-    if (device == findings->devices.end()) continue;
-    DescribeUse(&analysis_, found->second, &device->fragmentation);
-    if (const auto growth = growing_.find(scope.device); growth != growing_.end()) {
-      device->fragmentation.growth = DescribeReserveGrowth(&analysis_, scope.device, growth->second, found->second);
-    }
-    const auto tried = tried_.find(scope.device);
-    if (tried == tried_.end()) continue;
-    device->fragmentation.advice = Advice(tried->second.outcome);
-    for (size_t i = 0; i < findings->oom.size() && i < analysis_.failures().all().size(); ++i) {
-      const OutOfMemory& failed = analysis_.failures().all()[i];
-      if (failed.device == scope.device) DescribeFits(tried->second, failed, &findings->oom[i]);
-    }
-  }
+std::unique_ptr<Collector> MakeSegmentFindings(ProcessAnalysis* analysis) {
+  return std::make_unique<SegmentFindings>(analysis);
 }
 
 }  // namespace vramtrack

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Advice on settings of PyTorch's allocator, from trials of what the job asked it for.
-#include "analyzer/findings/fragmentation/segment_findings.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What lives through a sleep, in traces where that is known.
-#include "analyzer/findings/fragmentation/sleep_findings.h"
-
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/findings/peaks/composition_findings.h"
+//
+// Describes the composition of live bytes: over the run, within the step of the peak, and at the peak by call stack.
+#include "analyzer/findings/peaks/peak_collectors.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "analyzer/attribution/category.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/findings/core/device_findings.h"
+#include "analyzer/model/report.h"
+#include "analyzer/peaks/composition_timeline.h"
 
 namespace vramtrack {
 namespace {
@@ -28,21 +38,19 @@ uint32_t ScopeOf(const ProcessAnalysis& analysis, size_t group) {
   return analysis.ledger().sites()[analysis.groups()[group].sites[0]].scope;
 }
 
-// `bins` is a range of things of which `bin_of` gives the CompositionTimeline::Bin.
-template <typename Bins, typename BinOf>
-ReportComposition DescribeBins(const CategoryRules& rules, const Bins& bins, const std::vector<size_t>& groups,
-                               BinOf bin_of) {
+ReportComposition DescribeBins(const CategoryRules& rules, const std::vector<CompositionTimeline::Bin>& bins,
+                               const std::vector<size_t>& groups) {
   ReportComposition described;
   for (size_t c = 0; c < rules.count(); ++c) {
     std::vector<uint64_t> bytes;
-    for (const auto& one : bins) bytes.push_back(bin_of(one).categories[c]);
+    for (const CompositionTimeline::Bin& bin : bins) bytes.push_back(bin.categories[c]);
     if (std::all_of(bytes.begin(), bytes.end(), [](uint64_t count) { return count == 0; })) continue;
     described.categories.emplace_back(rules.Name(static_cast<Category>(c)), std::move(bytes));
   }
-  for (const auto& one : bins) described.other_sites.push_back(bin_of(one).live);
+  for (const CompositionTimeline::Bin& bin : bins) described.other_sites.push_back(bin.live);
   for (size_t g = 0; g < groups.size(); ++g) {
     std::vector<uint64_t> bytes;
-    for (const auto& one : bins) bytes.push_back(bin_of(one).groups[g]);
+    for (const CompositionTimeline::Bin& bin : bins) bytes.push_back(bin.groups[g]);
     for (size_t i = 0; i < bytes.size(); ++i) described.other_sites[i] -= bytes[i];
     described.sites.emplace_back(ListedSite(groups[g]), std::move(bytes));
   }
@@ -96,107 +104,143 @@ void DropSmall(uint64_t smallest, std::vector<ReportPeakStacks::Node>* nodes) {
   nodes->resize(kept);
 }
 
+// Adds the composition of live bytes over the run, in the steps, and within the step of the peak.
+class TimelineFindings final : public Collector {
+ public:
+  TimelineFindings(const ProcessAnalysis& analysis, const SitePurposes& purposes)
+      : analysis_(analysis),
+        followed_(GroupsToFollow(analysis)),
+        composition_(analysis.ledger(), Categories(purposes), analysis.options().categories.count(), SitesToFollow(),
+                     analysis.timeline()) {}
+
+  const char* name() const override { return "timeline"; }
+  void Prepare(Replay* detail) override { detail->observers.push_back(&composition_); }
+
+  void Describe(const Replay& /*replay*/, ProcessFindings* findings) override {
+    for (const Scope& scope : analysis_.ledger().scopes()) {
+      if (!IsOnTimeline(scope)) continue;
+      ReportTimeline timeline;
+      timeline.device = NumberOf(scope.device);
+      AddLevels(scope, &timeline);
+      AddCategories(scope.index, &timeline);
+      AddComposition(scope.index, &timeline);
+      AddCurve(scope.index, &timeline);
+      findings->timeline.push_back(std::move(timeline));
+    }
+    // The host comes last.
+    std::sort(findings->timeline.begin(), findings->timeline.end(), [](const auto& a, const auto& b) {
+      return a.device.value_or(UINT32_MAX) < b.device.value_or(UINT32_MAX);
+    });
+  }
+
+ private:
+  // By scope, the groups of the analysis that are shown separately: leaks, and the groups with the most bytes at the
+  // peak.
+  using Groups = std::map<uint32_t, std::vector<size_t>>;
+
+  static Groups GroupsToFollow(const ProcessAnalysis& analysis) {
+    std::vector<size_t> by_peak(analysis.groups().size());
+    std::iota(by_peak.begin(), by_peak.end(), 0);
+    std::vector<uint64_t> bytes;
+    for (const size_t group : by_peak) bytes.push_back(BytesAtPeak(analysis, group));
+    std::stable_sort(by_peak.begin(), by_peak.end(), [&](size_t a, size_t b) { return bytes[a] > bytes[b]; });
+    std::map<uint32_t, std::vector<size_t>> followed;
+    const auto follow = [&](size_t group, size_t most) {
+      const uint32_t scope = ScopeOf(analysis, group);
+      if (scope == Site::kNoScope || !IsOnTimeline(analysis.ledger().scopes()[scope])) return;
+      std::vector<size_t>& of_scope = followed[scope];
+      if (of_scope.size() >= most || std::find(of_scope.begin(), of_scope.end(), group) != of_scope.end()) return;
+      of_scope.push_back(group);
+    };
+    for (size_t group = 0; group < analysis.groups().size(); ++group) {
+      if (IsLeak(analysis.verdicts()[analysis.groups()[group].sites[0]].verdict)) follow(group, kMaxLeaks);
+    }
+    for (const size_t group : by_peak) {
+      if (bytes[group] > 0) follow(group, CompositionTimeline::kMaxGroups);
+    }
+    return followed;
+  }
+
+  std::map<uint32_t, std::vector<std::vector<SiteIndex>>> SitesToFollow() const {
+    std::map<uint32_t, std::vector<std::vector<SiteIndex>>> sites;
+    for (const auto& [scope, groups] : followed_) {
+      for (const size_t group : groups) sites[scope].push_back(analysis_.groups()[group].sites);
+    }
+    return sites;
+  }
+
+  // Returns the job's own number of a step.
+  double PositionOf(uint32_t step) const {
+    return static_cast<double>(ReportedStep(analysis_.run(), step).value_or(step));
+  }
+
+  void AddLevels(const Scope& scope, ReportTimeline* timeline) const {
+    const LevelTimeline& levels = analysis_.timeline();
+    timeline->unit = levels.in_steps() ? PositionUnit::kSteps : PositionUnit::kSeconds;
+    uint64_t position = 0;
+    for (const LevelTimeline::Bin& bin : levels.bins(scope)) {
+      timeline->position.push_back(levels.in_steps()
+                                       ? PositionOf(static_cast<uint32_t>(position))
+                                       : static_cast<double>(position) / analysis_.trace().clock().ticks_per_second());
+      position += levels.bin_width();
+      ReportTimeline::Series* const series[] = {&timeline->device_used, &timeline->reserved, &timeline->live};
+      for (size_t i = 0; i < LevelTimeline::kValues; ++i) {
+        series[i]->low.push_back(bin.low[i]);
+        series[i]->high.push_back(bin.high[i]);
+      }
+    }
+  }
+
+  void AddCategories(uint32_t scope, ReportTimeline* timeline) const {
+    const CategoryRules& rules = analysis_.options().categories;
+    for (size_t c = 0; c < rules.count(); ++c) {
+      const std::vector<CompositionTimeline::Extent> bins = composition_.Extents(scope, static_cast<Category>(c));
+      if (bins.empty()) continue;
+      ReportTimeline::Series series;
+      for (const CompositionTimeline::Extent& bin : bins) {
+        series.low.push_back(bin.low);
+        series.high.push_back(bin.high);
+      }
+      timeline->categories.emplace_back(rules.Name(static_cast<Category>(c)), std::move(series));
+    }
+  }
+
+  void AddComposition(uint32_t scope, ReportTimeline* timeline) const {
+    const auto groups = followed_.find(scope);
+    const std::vector<size_t> of_scope = groups == followed_.end() ? std::vector<size_t>() : groups->second;
+    const CategoryRules& rules = analysis_.options().categories;
+    timeline->at_high = DescribeBins(rules, composition_.Bins(scope), of_scope);
+    const CompositionTimeline::StepBins bins = composition_.BinsOfPeakStep(scope);
+    if (bins.bins.empty()) return;
+    ReportPeakStep& step = timeline->peak_step.emplace();
+    step.step = ReportedStep(analysis_.run(), analysis_.ledger().scopes()[scope].peak_moment.step);
+    step.event = bins.events;
+    for (const uint64_t ticks : bins.ticks) step.seconds.push_back(analysis_.trace().clock().Seconds(ticks));
+    for (const CompositionTimeline::Bin& bin : bins.bins) step.live.push_back(bin.live);
+    step.consists_of = DescribeBins(rules, bins.bins, of_scope);
+  }
+
+  void AddCurve(uint32_t scope, ReportTimeline* timeline) const {
+    const StepCurve* curve = composition_.CurveOf(scope);
+    const std::vector<StepCurve::Row> rows = curve == nullptr ? std::vector<StepCurve::Row>() : curve->Rows();
+    if (rows.empty()) return;
+    ReportWithinSteps& within = timeline->within_steps.emplace();
+    within.events = curve->events_per_row();
+    for (const StepCurve::Row& row : rows) {
+      const double share = static_cast<double>(row.event) / static_cast<double>(curve->EventsOf(row.step));
+      // Four digits are less than a pixel.
+      within.position.push_back(PositionOf(row.step) + std::floor(share * 1e4) / 1e4);
+      within.low.push_back(row.low);
+      within.high.push_back(row.high);
+    }
+  }
+
+  const ProcessAnalysis& analysis_;
+  const Groups followed_;
+  CompositionTimeline composition_;
+};
+
 }  // namespace
-
-TimelineFindings::Groups TimelineFindings::GroupsToFollow(const ProcessAnalysis& analysis) {
-  std::vector<size_t> by_peak(analysis.groups().size());
-  std::iota(by_peak.begin(), by_peak.end(), 0);
-  std::vector<uint64_t> bytes;
-  for (const size_t group : by_peak) bytes.push_back(BytesAtPeak(analysis, group));
-  std::stable_sort(by_peak.begin(), by_peak.end(), [&](size_t a, size_t b) { return bytes[a] > bytes[b]; });
-  std::map<uint32_t, std::vector<size_t>> followed;
-  const auto follow = [&](size_t group, size_t most) {
-    const uint32_t scope = ScopeOf(analysis, group);
-    if (scope == Site::kNoScope || !IsOnTimeline(analysis.ledger().scopes()[scope])) return;
-    std::vector<size_t>& of_scope = followed[scope];
-    if (of_scope.size() >= most || std::find(of_scope.begin(), of_scope.end(), group) != of_scope.end()) return;
-    of_scope.push_back(group);
-  };
-  for (size_t group = 0; group < analysis.groups().size(); ++group) {
-    if (IsLeak(analysis.verdicts()[analysis.groups()[group].sites[0]].verdict)) follow(group, kMaxLeaks);
-  }
-  for (const size_t group : by_peak) {
-    if (bytes[group] > 0) follow(group, CompositionTimeline::kMaxGroups);
-  }
-  return followed;
-}
-
-std::map<uint32_t, std::vector<std::vector<SiteIndex>>> TimelineFindings::SitesToFollow() const {
-  std::map<uint32_t, std::vector<std::vector<SiteIndex>>> sites;
-  for (const auto& [scope, groups] : followed_) {
-    for (const size_t group : groups) sites[scope].push_back(analysis_.groups()[group].sites);
-  }
-  return sites;
-}
-
-TimelineFindings::TimelineFindings(const ProcessAnalysis& analysis, const SitePurposes& purposes)
-    : analysis_(analysis),
-      followed_(GroupsToFollow(analysis)),
-      composition_(analysis.ledger(), Categories(purposes), analysis.options().categories.count(), SitesToFollow(),
-                   analysis.timeline()) {}
-
-void TimelineFindings::Describe(const Replay& /*replay*/, ProcessFindings* findings) {
-  findings->timeline = DescribeTimeline(analysis_);
-  const std::vector<Scope>& scopes = analysis_.ledger().scopes();
-  for (ReportTimeline& timeline : findings->timeline) {
-    for (uint32_t i = 0; i < scopes.size(); ++i) {
-      if (!IsOnTimeline(scopes[i]) || NumberOf(scopes[i].device) != timeline.device) continue;
-      AddCategories(i, &timeline);
-      AddComposition(i, &timeline);
-      AddCurve(i, &timeline);
-    }
-  }
-}
-
-void TimelineFindings::AddCategories(uint32_t scope, ReportTimeline* timeline) const {
-  const CategoryRules& rules = analysis_.options().categories;
-  for (size_t c = 0; c < rules.count(); ++c) {
-    const std::vector<CompositionTimeline::Extent> bins = composition_.Extents(scope, static_cast<Category>(c));
-    if (bins.empty()) continue;
-    ReportTimeline::Series series;
-    for (const CompositionTimeline::Extent& bin : bins) {
-      series.low.push_back(bin.low);
-      series.high.push_back(bin.high);
-    }
-    timeline->categories.emplace_back(rules.Name(static_cast<Category>(c)), std::move(series));
-  }
-}
-
-void TimelineFindings::AddComposition(uint32_t scope, ReportTimeline* timeline) const {
-  const auto groups = followed_.find(scope);
-  const std::vector<size_t> of_scope = groups == followed_.end() ? std::vector<size_t>() : groups->second;
-  timeline->at_high = DescribeBins(
-      analysis_.options().categories, composition_.Bins(scope), of_scope,
-      [](const CompositionTimeline::Bin& bin) -> const auto& { return bin; });
-  const std::vector<CompositionTimeline::StepBin> bins = composition_.StepBins(scope);
-  if (bins.empty()) return;
-  ReportPeakStep& step = timeline->peak_step.emplace();
-  step.step = ReportedStep(analysis_.run(), analysis_.ledger().scopes()[scope].peak_moment.step);
-  for (const CompositionTimeline::StepBin& bin : bins) {
-    step.event.push_back(bin.event);
-    step.seconds.push_back(analysis_.trace().clock().Seconds(bin.ticks));
-    step.live.push_back(bin.bin.live);
-  }
-  step.consists_of = DescribeBins(
-      analysis_.options().categories, bins, of_scope,
-      [](const CompositionTimeline::StepBin& bin) -> const auto& { return bin.bin; });
-}
-
-void TimelineFindings::AddCurve(uint32_t scope, ReportTimeline* timeline) const {
-  const StepCurve* curve = composition_.CurveOf(scope);
-  const std::vector<StepCurve::Row> rows = curve == nullptr ? std::vector<StepCurve::Row>() : curve->Rows();
-  if (rows.empty()) return;
-  ReportWithinSteps& within = timeline->within_steps.emplace();
-  within.events = curve->events_per_row();
-  for (const StepCurve::Row& row : rows) {
-    const double share = static_cast<double>(row.event) / static_cast<double>(curve->EventsOf(row.step));
-    // Four digits are less than a pixel.
-    within.position.push_back(static_cast<double>(ReportedStep(analysis_.run(), row.step).value_or(row.step)) +
-                              std::floor(share * 1e4) / 1e4);
-    within.low.push_back(row.low);
-    within.high.push_back(row.high);
-  }
-}
 
 std::vector<ReportPeakStacks> DescribePeakStacks(const ProcessAnalysis& analysis,
                                                  const std::vector<ReportSite>& sites) {
@@ -218,6 +262,10 @@ std::vector<ReportPeakStacks> DescribePeakStacks(const ProcessAnalysis& analysis
     all.push_back(std::move(stacks));
   }
   return all;
+}
+
+std::unique_ptr<Collector> MakeTimelineFindings(const ProcessAnalysis& analysis, const SitePurposes& purposes) {
+  return std::make_unique<TimelineFindings>(analysis, purposes);
 }
 
 }  // namespace vramtrack

@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/findings/peaks/late_findings.h"
+#include "analyzer/findings/peaks/peak_collectors.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "analyzer/attribution/category.h"
+#include "analyzer/base/indices.h"
+
 namespace vramtrack {
 namespace {
+
+// Sites of one category, some of whose objects live on into a later step.
+struct LateGroup {
+  uint32_t scope = 0;
+  std::vector<SiteIndex> sites;
+  size_t watched = 0;
+};
 
 constexpr uint32_t kMinSteps = 8;
 constexpr double kMostShare = 0.8;
@@ -28,12 +40,12 @@ bool SomeAreLate(const SiteHistory& history) {
 }
 
 // By device and category. None where the job itself does not tell where a step ends.
-std::vector<LateFindings::Group> LateGroups(const ProcessAnalysis& analysis, const SitePurposes& purposes) {
+std::vector<LateGroup> LateGroups(const ProcessAnalysis& analysis, const SitePurposes& purposes) {
   const Ledger& ledger = analysis.ledger();
   const StepSource source = analysis.plan().source;
   // Where a step ends by the rhythm of allocations alone, it may end amidst what belongs together.
   if (source == StepSource::kPeriodicity || source == StepSource::kNone) return {};
-  std::map<std::pair<uint32_t, Category>, LateFindings::Group> groups;
+  std::map<std::pair<uint32_t, Category>, LateGroup> groups;
   for (const SiteIndex i : ledger.sites().indices()) {
     const Site& site = ledger.sites()[i];
     const Category category = purposes[i].inferred;
@@ -41,11 +53,11 @@ std::vector<LateFindings::Group> LateGroups(const ProcessAnalysis& analysis, con
     if (category == Category::kOther || category == Category::kInput || site.scope == Site::kNoScope) continue;
     if (!ledger.scopes()[site.scope].is_leading() || !SomeAreLate(analysis.histories().history(i))) continue;
     if (analysis.verdicts()[i].verdict == Verdict::kCycleGarbage) continue;  // which says it already
-    LateFindings::Group& group = groups[{site.scope, purposes[i].category}];
+    LateGroup& group = groups[{site.scope, purposes[i].category}];
     group.scope = site.scope;
     group.sites.push_back(i);
   }
-  std::vector<LateFindings::Group> all;
+  std::vector<LateGroup> all;
   for (auto& [key, group] : groups) all.push_back(std::move(group));
   return all;
 }
@@ -64,27 +76,42 @@ ReportSiteIndex LargestOf(const ProcessAnalysis& analysis, const std::vector<Sit
   return largest.is_none() ? ReportSiteIndex() : ListedSite(analysis.GroupOf(largest));
 }
 
+// Adds to each device the objects that are freed later than most of their sites, by what they would save at its peak;
+// only those that matter. Sites are named by their index.
+class LateFindings final : public Collector {
+ public:
+  LateFindings(const ProcessAnalysis& analysis, const SitePurposes& purposes)
+      : analysis_(analysis), groups_(LateGroups(analysis, purposes)) {}
+
+  const char* name() const override { return "late objects"; }
+
+  void Prepare(Replay* detail) override {
+    for (LateGroup& group : groups_) group.watched = detail->counterfactual.WatchLate(group.sites);
+  }
+
+  void Describe(const Replay& replay, ProcessFindings* findings) override {
+    for (ReportDevice& device : findings->devices) {
+      for (const LateGroup& group : groups_) {
+        const Scope& scope = analysis_.ledger().scopes()[group.scope];
+        const uint64_t saved = scope.peak - replay.counterfactual.PeakWithout(group.watched);
+        if (scope.device != DeviceIndex(device.index)) continue;
+        if (saved < std::max(kMinSavedBytes, scope.peak / kMinSavedShare)) continue;
+        device.late_frees.push_back({LargestOf(analysis_, group.sites), group.sites.size(), saved});
+      }
+      std::stable_sort(device.late_frees.begin(), device.late_frees.end(),
+                       [](const ReportLateFree& a, const ReportLateFree& b) { return a.peak_saved > b.peak_saved; });
+    }
+  }
+
+ private:
+  const ProcessAnalysis& analysis_;
+  std::vector<LateGroup> groups_;
+};
+
 }  // namespace
 
-LateFindings::LateFindings(const ProcessAnalysis& analysis, const SitePurposes& purposes)
-    : analysis_(analysis), groups_(LateGroups(analysis, purposes)) {}
-
-void LateFindings::Prepare(Replay* detail) {
-  for (Group& group : groups_) group.watched = detail->counterfactual.WatchLate(group.sites);
-}
-
-void LateFindings::Describe(const Replay& replay, ProcessFindings* findings) {
-  for (ReportDevice& device : findings->devices) {
-    for (const Group& group : groups_) {
-      const Scope& scope = analysis_.ledger().scopes()[group.scope];
-      const uint64_t saved = scope.peak - replay.counterfactual.PeakWithout(group.watched);
-      if (scope.device != DeviceIndex(device.index)) continue;
-      if (saved < std::max(kMinSavedBytes, scope.peak / kMinSavedShare)) continue;
-      device.late_frees.push_back({LargestOf(analysis_, group.sites), group.sites.size(), saved});
-    }
-    std::stable_sort(device.late_frees.begin(), device.late_frees.end(),
-                     [](const ReportLateFree& a, const ReportLateFree& b) { return a.peak_saved > b.peak_saved; });
-  }
+std::unique_ptr<Collector> MakeLateFindings(const ProcessAnalysis& analysis, const SitePurposes& purposes) {
+  return std::make_unique<LateFindings>(analysis, purposes);
 }
 
 }  // namespace vramtrack

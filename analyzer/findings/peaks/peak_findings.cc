@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/findings/peaks/peak_findings.h"
+//
+// Describes the memory at the peaks: its purpose, age and size.
+#include "analyzer/findings/peaks/peak_collectors.h"
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <map>
-#include <numeric>
 #include <utility>
+#include <vector>
 
+#include "analyzer/attribution/category.h"
+#include "analyzer/base/indices.h"
 #include "analyzer/findings/core/device_findings.h"
+#include "analyzer/ledger/ledger.h"
+#include "analyzer/model/peak.h"
 
 namespace vramtrack {
 namespace {
@@ -24,7 +33,16 @@ uint64_t WeightOf(const Site& site, uint32_t steps) {
   return std::max({site.bytes_at_peak, site.live_bytes, in_a_step});
 }
 
-ReportPeakShare Share(PeakAge age, const PeakLiveSet::Sum& sum) { return {age, sum.objects, sum.bytes}; }
+constexpr uint32_t kRecentSteps = 10;  // before the peak's own
+constexpr PeakAge kAges[] = {PeakAge::kThisStep, PeakAge::kRecentSteps, PeakAge::kEarlierSteps, PeakAge::kSetup};
+// The largest size of each class; the last class has no limit.
+constexpr uint64_t kSizeLimits[] = {4 << 10, 64 << 10, 1 << 20, 16 << 20, 64 << 20, 256 << 20};
+
+PeakAge AgeOf(uint32_t birth_step, uint32_t now) {
+  if (birth_step == 0) return PeakAge::kSetup;
+  if (birth_step == now) return PeakAge::kThisStep;
+  return now - birth_step <= kRecentSteps ? PeakAge::kRecentSteps : PeakAge::kEarlierSteps;
+}
 
 std::vector<ReportPeakCategory> CategoriesAtPeak(const ProcessAnalysis& analysis, const SitePurposes& purposes,
                                                  const Scope& scope) {
@@ -62,6 +80,124 @@ std::vector<ReportPeakCategory> CategoriesAtPeak(const ProcessAnalysis& analysis
   return categories;
 }
 
+// Adds the composition of each device's peak, and the peak without its largest sites. The live allocations are looked
+// at when the devices reach their peaks in the replay; by age and by size they add up to the peak.
+class PeakFindings final : public Collector, public ReplayObserver {
+ public:
+  PeakFindings(const ProcessAnalysis& analysis, const SitePurposes& purposes)
+      : analysis_(analysis),
+        purposes_(purposes),
+        largest_(Largest(analysis)),
+        awaited_(PeakChanges(analysis.ledger())) {}
+
+  const char* name() const override { return "peaks"; }
+
+  void Prepare(Replay* detail) override {
+    for (Together& together : largest_) {
+      std::vector<SiteIndex> sites;
+      for (const size_t group : together.groups) {
+        const std::vector<SiteIndex>& of_group = analysis_.groups()[group].sites;
+        sites.insert(sites.end(), of_group.begin(), of_group.end());
+      }
+      together.watched = detail->counterfactual.Watch(std::move(sites));
+    }
+    detail->observers.push_back(this);
+  }
+
+  void Describe(const Replay& replay, ProcessFindings* findings) override {
+    for (ReportDevice& device : findings->devices) {
+      const Scope* scope = LeadingScope(analysis_.ledger(), DeviceIndex(device.index));
+      const auto peak = peaks_.find(DeviceIndex(device.index));
+      if (scope == nullptr || peak == peaks_.end()) continue;
+      device.peak_set = std::move(peak->second);
+      if (!device.peak.step) device.peak_set.ages.clear();
+      device.peak_set.categories = CategoriesAtPeak(analysis_, purposes_, *scope);
+    }
+    for (const Together& together : largest_) {
+      for (ReportDevice& device : findings->devices) {
+        if (DeviceIndex(device.index) != together.device) continue;
+        ReportPeakWithout several;
+        for (const size_t group : together.groups) several.sites.push_back(ListedSite(group));
+        several.peak = replay.counterfactual.PeakWithout(together.watched);
+        device.peak_set.without.push_back(std::move(several));
+      }
+    }
+  }
+
+  unsigned frequent_calls() const override { return awaited_.empty() ? 0 : kAllocations | kSums; }
+  void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
+  void OnAllocate(const ReplayAllocation& allocated) override {
+    if (__builtin_expect(!awaited_.empty(), 0) && allocated.scope != nullptr && allocated.scope->is_leading()) {
+      LookAt(*allocated.scope);
+    }
+  }
+
+ private:
+  // Groups of the analysis whose bytes are subtracted from a device's peak together.
+  struct Together {
+    DeviceIndex device;
+    std::vector<size_t> groups;  // the groups with the most bytes at the peak, largest first
+    size_t watched = 0;
+  };
+
+  static std::vector<Together> Largest(const ProcessAnalysis& analysis) {
+    constexpr size_t kMost = 3;
+    const Ledger& ledger = analysis.ledger();
+    std::map<DeviceIndex, std::vector<std::pair<uint64_t, size_t>>> by_device;  // bytes at the peak, group
+    for (size_t i = 0; i < analysis.groups().size(); ++i) {
+      uint64_t bytes = 0;
+      for (const SiteIndex site : analysis.groups()[i].sites) bytes += ledger.sites()[site].bytes_at_peak;
+      const Site& first = ledger.sites()[analysis.groups()[i].sites[0]];
+      if (bytes == 0 || first.scope == Site::kNoScope || !ledger.scopes()[first.scope].is_leading()) continue;
+      by_device[first.key.device].emplace_back(bytes, i);
+    }
+    std::vector<Together> all;
+    for (auto& [device, groups] : by_device) {
+      std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+      Together together;
+      together.device = device;
+      for (size_t i = 0; i < groups.size() && i < kMost; ++i) {
+        together.groups.push_back(groups[i].second);
+        all.push_back(together);
+      }
+    }
+    return all;
+  }
+
+  void LookAt(const Scope& scope) {
+    // The change has been counted already.
+    const auto awaited = awaited_.find(scope.device);
+    if (awaited != awaited_.end() && scope.changes == awaited->second + 1) Reached(scope);
+  }
+
+  void Reached(const Scope& scope) {
+    awaited_.erase(scope.device);
+    ReportPeakSet& set = peaks_[scope.device];
+    for (const PeakAge age : kAges) set.ages.push_back({age, 0, 0});
+    for (const uint64_t limit : kSizeLimits) set.sizes.push_back({limit, 0, 0});
+    set.sizes.emplace_back();
+    const uint32_t now = ledger_->steps().step();
+    ledger_->ForEachLive([&](SiteIndex site, uint32_t birth_step, uint64_t objects, uint64_t bytes) {
+      if (objects == 0 || ledger_->sites()[site].scope != scope.index) return;
+      ReportPeakShare& age = *std::find_if(set.ages.begin(), set.ages.end(),
+                                           [of = AgeOf(birth_step, now)](auto& share) { return share.age == of; });
+      age.objects += objects;
+      age.bytes += bytes;
+      const auto limit = std::lower_bound(std::begin(kSizeLimits), std::end(kSizeLimits), bytes / objects);
+      ReportSizeClass& size = set.sizes[static_cast<size_t>(limit - std::begin(kSizeLimits))];
+      size.objects += objects;
+      size.bytes += bytes;
+    });
+  }
+
+  const ProcessAnalysis& analysis_;
+  const SitePurposes& purposes_;
+  std::vector<Together> largest_;  // for each device the largest group, the two largest and the three largest
+  const Ledger* ledger_ = nullptr;
+  std::map<DeviceIndex, uint64_t> awaited_;     // the changes that reach the peaks; only those that are still to come
+  std::map<DeviceIndex, ReportPeakSet> peaks_;  // ages and sizes
+};
+
 }  // namespace
 
 SitePurposes PurposesOfSites(ProcessAnalysis* analysis) {
@@ -94,80 +230,8 @@ SitePurposes PurposesOfSites(ProcessAnalysis* analysis) {
   return purposes;
 }
 
-PeakFindings::PeakFindings(const ProcessAnalysis& analysis, const SitePurposes& purposes)
-    : analysis_(analysis),
-      purposes_(purposes),
-      largest_(Largest(analysis)),
-      live_set_(PeakChanges(analysis.ledger())) {}
-
-std::vector<PeakFindings::Together> PeakFindings::Largest(const ProcessAnalysis& analysis) {
-  constexpr size_t kMost = 3;
-  const Ledger& ledger = analysis.ledger();
-  std::map<DeviceIndex, std::vector<std::pair<uint64_t, size_t>>> by_device;  // bytes at the peak, group
-  for (size_t i = 0; i < analysis.groups().size(); ++i) {
-    uint64_t bytes = 0;
-    for (const SiteIndex site : analysis.groups()[i].sites) bytes += ledger.sites()[site].bytes_at_peak;
-    const Site& first = ledger.sites()[analysis.groups()[i].sites[0]];
-    if (bytes == 0 || first.scope == Site::kNoScope || !ledger.scopes()[first.scope].is_leading()) continue;
-    by_device[first.key.device].emplace_back(bytes, i);
-  }
-  std::vector<Together> all;
-  for (auto& [device, groups] : by_device) {
-    std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    Together together;
-    together.device = device;
-    for (size_t i = 0; i < groups.size() && i < kMost; ++i) {
-      together.groups.push_back(groups[i].second);
-      all.push_back(together);
-    }
-  }
-  return all;
-}
-
-void PeakFindings::Prepare(Replay* detail) {
-  for (Together& together : largest_) {
-    std::vector<SiteIndex> sites;
-    for (const size_t group : together.groups) {
-      const std::vector<SiteIndex>& of_group = analysis_.groups()[group].sites;
-      sites.insert(sites.end(), of_group.begin(), of_group.end());
-    }
-    together.watched = detail->counterfactual.Watch(std::move(sites));
-  }
-  detail->observers.push_back(&live_set_);
-}
-
-void PeakFindings::Describe(const Replay& replay, ProcessFindings* findings) {
-  constexpr PeakAge kAges[PeakLiveSet::kAges] = {PeakAge::kThisStep, PeakAge::kRecentSteps, PeakAge::kEarlierSteps,
-                                                 PeakAge::kSetup};
-  const Ledger& ledger = analysis_.ledger();
-  for (ReportDevice& device : findings->devices) {
-    const Scope* scope = LeadingScope(ledger, DeviceIndex(device.index));
-    const auto peak = live_set_.peaks().find(DeviceIndex(device.index));
-    if (scope == nullptr || peak == live_set_.peaks().end()) continue;
-    device.peak_set.categories = CategoriesAtPeak(analysis_, purposes_, *scope);
-    if (device.peak.step) {
-      for (size_t i = 0; i < PeakLiveSet::kAges; ++i) {
-        device.peak_set.ages.push_back(Share(kAges[i], peak->second.ages[i]));
-      }
-    }
-    for (size_t i = 0; i < PeakLiveSet::kSizes; ++i) {
-      const PeakLiveSet::Sum& sum = peak->second.sizes[i];
-      ReportSizeClass size;
-      if (i < PeakLiveSet::kSizeLimits.size()) size.up_to = PeakLiveSet::kSizeLimits[i];
-      size.objects = sum.objects;
-      size.bytes = sum.bytes;
-      device.peak_set.sizes.push_back(size);
-    }
-  }
-  for (const Together& together : largest_) {
-    for (ReportDevice& device : findings->devices) {
-      if (DeviceIndex(device.index) != together.device) continue;
-      ReportPeakWithout several;
-      for (const size_t group : together.groups) several.sites.push_back(ListedSite(group));
-      several.peak = replay.counterfactual.PeakWithout(together.watched);
-      device.peak_set.without.push_back(std::move(several));
-    }
-  }
+std::unique_ptr<Collector> MakePeakFindings(const ProcessAnalysis& analysis, const SitePurposes& purposes) {
+  return std::make_unique<PeakFindings>(analysis, purposes);
 }
 
 }  // namespace vramtrack

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/findings/testing/find_in_job.h"
@@ -106,6 +108,39 @@ TEST(Peaks, WithoutTheLargestTogether) {
   EXPECT_EQ(without[1].peak, 70 * kMiB) << "the second peak binds: 10 + 60";
   EXPECT_EQ(without[2].peak, 70 * kMiB);
   EXPECT_EQ(without[2].sites.size(), 3u);
+}
+
+TEST(Peaks, AgesAndSizesAddUp) {
+  for (const bool steps : {true, false}) {
+    Job job;
+    std::mt19937 random(1);
+    std::vector<JobObject> live;
+    for (int step = 0; step < 60; ++step) {
+      for (int i = 0; i < 40; ++i) {
+        if (random() % 2 == 0 && !live.empty()) {
+          std::swap(live[random() % live.size()], live.back());
+          job.Free(live.back());
+          live.pop_back();
+          continue;
+        }
+        live.push_back(job.Allocate(1 + random() % 30, 1 + random() % (1 << 20),
+                                    random() % 4 == 0 ? schema::PINNED : schema::DEVICE));
+      }
+      // Memory that is still mapped after its handle is gone.
+      if (step == 30) job.Free(job.Map(40, uint64_t{1} << 44, 64 * kMiB).memory);
+      if (steps) job.EndStep();
+    }
+    const ProcessFindings findings = job.Find();
+    const ReportPeakSet& set = findings.devices[0].peak_set;
+    uint64_t ages = 0, sizes = 0, objects_by_age = 0, objects_by_size = 0;
+    for (const ReportPeakShare& age : set.ages) ages += age.bytes, objects_by_age += age.objects;
+    for (const ReportSizeClass& size : set.sizes) sizes += size.bytes, objects_by_size += size.objects;
+    EXPECT_EQ(sizes, findings.devices[0].peak.live);
+    if (steps) {
+      EXPECT_EQ(ages, findings.devices[0].peak.live);
+      EXPECT_EQ(objects_by_age, objects_by_size);
+    }
+  }
 }
 
 TEST(OutOfMemory, SaysWhatHasChangedAtTheSamePointOfTheStepBefore) {
