@@ -81,6 +81,8 @@ std::string Printable(std::string_view bytes) {
   return text;
 }
 
+size_t CharacterBytes(std::string_view text) { return static_cast<size_t>(Decode(text).bytes); }
+
 int DisplayWidth(std::string_view text) {
   int width = 0;
   while (!text.empty()) {

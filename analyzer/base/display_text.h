@@ -4,6 +4,7 @@
 #ifndef ANALYZER_BASE_DISPLAY_TEXT_H_
 #define ANALYZER_BASE_DISPLAY_TEXT_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,9 @@ namespace vramtrack {
 // a command to a CI service that reads its job's output (GitHub's, Azure's). Such bytes, including line breaks, become
 // \xNN or \u{NNNN}.
 std::string Printable(std::string_view bytes);
+
+// Returns how many bytes the first character of `text` has, which is not empty; 0 if it is not UTF-8.
+size_t CharacterBytes(std::string_view text);
 
 // Returns the columns that `text` takes on a terminal. Colour sequences take none.
 int DisplayWidth(std::string_view text);

@@ -214,9 +214,8 @@ void Judge::JudgeMeasured(const LimitKind& kind, const Limit& limit, const std::
 
 void Judge::JudgeDevices() {
   for (const auto& [number, limits] : options_.budgets.devices) {
-    const bool there = std::any_of(report_.devices.begin(), report_.devices.end(),
-                                   [number = number](const ReportDevice& one) { return one.index == number; });
-    if (!there) notes_.push_back(absl::StrCat("there are budgets for device ", number, ", which is not in the trace"));
+    if (FindDevice(report_, number) == nullptr)
+      notes_.push_back(absl::StrCat("there are budgets for device ", number, ", which is not in the trace"));
   }
   for (const ReportDevice& device : report_.devices) {
     for (const LimitKind& kind : kLimitKinds) {

@@ -163,7 +163,7 @@ int DiffCommand(const Arguments& arguments) {
     DiffRuns runs;
     runs.base = OrFail(Analyze(base.paths, options.analyze));
     runs.next = OrFail(Analyze(next.paths, options.analyze));
-    text = RenderDiffHtml(report, &runs);
+    text = RenderDiffHtml(report, std::move(runs));
   } else {
     text = format == "json" ? RenderDiffJson(report)
            : format == "markdown"

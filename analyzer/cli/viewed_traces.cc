@@ -12,8 +12,8 @@
 #include "analyzer/cli/mapped_header.h"
 #include "analyzer/cli/progress.h"
 #include "analyzer/ingest/trace_choice.h"
+#include "analyzer/render/html/html.h"
 #include "analyzer/render/html/source_lines.h"
-#include "analyzer/render/html/trace_list.h"
 #include "proto/tool_version.h"
 
 namespace vramtrack {

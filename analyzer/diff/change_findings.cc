@@ -140,7 +140,9 @@ DiffFinding ChangeFindings::Describe(size_t m, const SiteChange& change) {
 }
 
 std::string ChangeFindings::Explain(const SitePair& evidence, const SiteChange& change) const {
-  const bool doubtful = !report_.tested && !change.p_value;
+  // Of a leak that is gone the headline says so.
+  const bool gone = evidence.base.leak && !evidence.next.leak;
+  const bool doubtful = !report_.tested && !change.p_value && !gone;
   return absl::StrCat(ExplainChange(evidence, change, report_.rate_unit),
                       doubtful ? "; too few steps to rule out chance" : "");
 }

@@ -156,6 +156,21 @@ TEST(Diff, FindsANewLeakAndOneThatIsGone) {
   EXPECT_EQ(RenderDiffText(fixed, {}).rfind("LEAK GONE", 0), 0u);
 }
 
+TEST(Diff, SaysThatALeakIsProbablyGoneWhereTooFewStepsAreShared) {
+  const auto job = [](int steps, uint64_t leak) {
+    return With([=](JobOptions* options) {
+      options->steps = steps;
+      options->leak = leak;
+    });
+  };
+  // The warm-up of the longer run is as long as the other one.
+  const DiffReport report = DiffOf(job(60, kMiB), job(800, 0));
+  EXPECT_FALSE(report.tested);
+  const std::string text = RenderDiffText(report, {});
+  EXPECT_EQ(text.rfind("PROBABLY GONE", 0), 0u) << text;
+  EXPECT_EQ(text.find("too few steps"), std::string::npos) << text;
+}
+
 TEST(Diff, OfALeakOfSeveralSitesIsOneFinding) {
   const JobOptions leaky = With([](JobOptions* job) { job->graph = 64 << 10; });
   const DiffReport report = DiffOf({}, leaky);

@@ -40,6 +40,12 @@ bool HasRunOut(const Report& report, uint32_t device) {
   return std::any_of(report.oom.begin(), report.oom.end(), [&](const ReportOom& oom) { return oom.device == device; });
 }
 
+const ReportDevice* FindDevice(const Report& report, std::optional<uint32_t> index) {
+  const auto found = std::find_if(report.devices.begin(), report.devices.end(),
+                                  [index](const ReportDevice& device) { return device.index == index; });
+  return found == report.devices.end() ? nullptr : &*found;
+}
+
 const ReportSite* FindSite(const Report& report, ReportSiteIndex site) {
   return site.is_none() ? nullptr : &report.sites.at(site.value());
 }

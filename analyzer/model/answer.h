@@ -26,6 +26,9 @@ bool LeaksAreOutweighed(const Report& report);
 // pointless.
 bool HasRunOut(const Report& report, uint32_t device);
 
+// Returns the first device with this index, which the report owns; null if there is none.
+const ReportDevice* FindDevice(const Report& report, std::optional<uint32_t> index);
+
 // Returns the site with this id, which the report owns; null if there is none.
 const ReportSite* FindSite(const Report& report, ReportSiteIndex site);
 

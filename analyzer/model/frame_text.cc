@@ -120,6 +120,11 @@ std::string FramePlace(const ReportFrame* frame) {
   return frame == nullptr ? "(no stack recorded)" : FrameLocation(*frame) + FunctionBehindLocation(*frame);
 }
 
+CodePlace PlaceOf(const ReportFrame* frame) {
+  if (frame == nullptr) return {FramePlace(frame), "", ""};
+  return {FrameLocation(*frame), FrameFunction(*frame), FunctionBehindLocation(*frame)};
+}
+
 std::string StackPlace(const std::vector<ReportFrame>& stack) {
   return stack.empty() ? "an unknown place" : FramePlace(&stack[NamingFrame(stack, 0)]);
 }

@@ -32,6 +32,12 @@ std::string FunctionBehindLocation(const ReportFrame& frame);
 // Returns location and function; "(no stack recorded)" for null.
 std::string FramePlace(const ReportFrame* frame);
 
+// The parts of FramePlace, and the function with its separator.
+struct CodePlace {
+  std::string location, function, behind;
+};
+CodePlace PlaceOf(const ReportFrame* frame);
+
 // Returns the place of the frame that names a stack; "an unknown place" for an empty one.
 std::string StackPlace(const std::vector<ReportFrame>& stack);
 

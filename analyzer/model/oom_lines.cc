@@ -94,13 +94,6 @@ std::string PartOf(uint64_t bytes, uint64_t total) {
 // "file.cu:26 in Function", in all languages.
 std::string InSentence(const std::string& place) { return absl::StrReplaceAll(place, {{"  ", " in "}}); }
 
-uint64_t TotalBytes(const Report& report, uint32_t device) {
-  for (const ReportDevice& one : report.devices) {
-    if (one.index == device) return one.total_bytes;
-  }
-  return 0;
-}
-
 // The line that allocates more than in the step before, if it alone makes the step larger; otherwise empty.
 std::string LargerStep(const Report& report, const ReportOom& oom, const OomLines& lines) {
   if (!oom.step || !oom.compared_step || oom.now <= oom.then || oom.size_change == SizeChange::kSmaller) return "";
@@ -128,7 +121,8 @@ std::string OtherPool(const ReportOom& oom) {
 }  // namespace
 
 OomHeadline HeadlineOf(const Report& report, const ReportOom& oom, const OomLines& lines) {
-  const uint64_t total = TotalBytes(report, oom.device);
+  const ReportDevice* const device = FindDevice(report, oom.device);
+  const uint64_t total = device == nullptr ? 0 : device->total_bytes;
   std::string holder;
   if (oom.answer) {
     const ReportOom::Answer& answer = *oom.answer;

@@ -46,6 +46,11 @@ class Pages(PageCase):
         self.browser.wait_for(count_of(".finding .twin tbody tr") + " === 52")
         self.assertEqual(self.see(".finding .twin tbody tr:last-child"), "51\t208 MiB")
 
+    def test_the_end_of_the_process_is_no_part_of_the_step_of_the_peak(self):
+        self.open(page_of("leak"), "#view=timeline")
+        self.click(".peak-step .twin summary")
+        self.browser.wait_for(count_of(".peak-step .twin tbody tr") + " === 20")
+
     def test_lands_on_a_summary(self):
         for sample, verdict in (("leak", "LEAK"), ("no_leak", "NO LEAK"), ("pytorch", None)):
             self.open(page_of(sample))

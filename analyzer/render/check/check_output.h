@@ -10,12 +10,6 @@
 
 namespace vramtrack {
 
-// What the status of a finding is called, by those who read it.
-struct StatusWords {
-  const char *text, *json, *github, *sarif;
-};
-const StatusWords& WordsOf(CheckFinding::Status status);
-
 // Renders one line for each finding, then the totals.
 std::string RenderCheckText(const CheckReport& report);
 
@@ -33,13 +27,6 @@ std::string RenderCheckGitlab(const CheckReport& report);
 
 // Renders SARIF 2.1.0.
 std::string RenderCheckSarif(const CheckReport& report);
-
-// Returns the result and its reason, such as "failed: 2 findings against 1 rule of 9 (38 sites, 60 steps, 1 device)";
-// the other results are "passed" and "not enough evidence".
-std::string CheckTotals(const CheckReport& report);
-
-// Returns the finding without its place: "leak: Attention::Forward leaks 768 KiB per step ...".
-std::string CheckSentence(const CheckFinding& finding);
 
 }  // namespace vramtrack
 

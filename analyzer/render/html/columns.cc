@@ -125,6 +125,7 @@ Json LeakWords(const Report& report, const ReportSite& leader, const LeakParts& 
   }
   return {{"rate", LeakRate(leader)},
           {"certainty", Certainty(report, leader)},
+          {"evidence", ShortEvidence(report, leader)},
           {"facts", std::move(facts)},
           {"lines", std::move(lines)}};
 }

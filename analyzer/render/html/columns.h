@@ -18,8 +18,7 @@ Json PageFrame(const ReportFrame& frame, bool own);
 // Returns the first `most` sites of `report` as columns:
 //   count       the number of sites
 //   fields      {name: column}: the fields of a site in the report's JSON, except its frames; `rate` of its own in
-//   words,
-//               and `words` of the leak that it leads: `rate`, `certainty`, `facts`, and `lines` of its sites
+//               words, and `words` of the leak that it leads: `rate`, `certainty`, `evidence`, `facts`, `lines`
 //   stack       the site's stack: the index of a node in `stacks`, -1 without frames
 //   place       the frame that names the site in lists: its distance from the innermost frame, -1 without frames
 //   part_place  for a site of a leak, the frame that distinguishes it from the leak's other sites; otherwise -1

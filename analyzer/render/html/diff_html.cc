@@ -2,7 +2,9 @@
 #include "analyzer/render/html/html.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,63 +28,46 @@ constexpr size_t kFrames = 40;
 constexpr size_t kFlameSites = 2000;          // of each run, those that hold most at the peak
 constexpr double kSmallestPicture = 1 << 20;  // bytes; bars of less would look like much
 
-const char* Tone(Paint paint) {
-  switch (paint) {
-    case Paint::kAlarm:
-      return "bad";
-    case Paint::kGood:
-      return "good";
-    default:
-      return "unsure";
-  }
-}
+const char* Tone(Paint paint) { return paint == Paint::kAlarm ? "bad" : paint == Paint::kGood ? "good" : "unsure"; }
 
 // Two bars, one above the other: a picture beside the figures. `most` is the longest bar.
 std::string Bars(const DiffValue& value, double most) {
   const auto width = [most](double bytes) { return most > 0 ? std::max(0.0, bytes) / most * 100 : 0; };
   return absl::StrFormat(
-      "<svg class=\"pair\" viewBox=\"0 0 100 12\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
-      "<rect class=\"base\" width=\"%.2f\" height=\"5\"/><rect class=\"%s\" y=\"6\" width=\"%.2f\" "
-      "height=\"5\"/></svg>",
-      width(value.base), value.delta() > 0 ? "more" : "less", width(value.next));
+      "<svg width=\"160\" height=\"18\" viewBox=\"0 0 100 12\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
+      "<rect fill=\"var(--reserved)\" width=\"%.2f\" height=\"5\"/>"
+      "<rect fill=\"var(--%s)\" y=\"6\" width=\"%.2f\" height=\"5\"/></svg>",
+      width(value.base), value.delta() > 0 ? "fit" : "live", width(value.next));
 }
 
 void AddValue(const std::string& name, const DiffValue& value, const std::string& unit, double most,
               MarkupTable* table) {
   if (value.base == 0 && value.next == 0) return;
-  const std::string delta = value.delta() == 0 ? "same" : SignedBytes(value.delta());
+  const std::string delta = EscapeHtml(DeltaText(value));
   table->MarkupRow({EscapeHtml(name), EscapeHtml(FormatByteCount(value.base) + unit),
                     EscapeHtml(FormatByteCount(value.next) + unit), most < kSmallestPicture ? "" : Bars(value, most),
-                    value.significant ? absl::StrCat("<strong>", EscapeHtml(delta), "</strong>") : EscapeHtml(delta),
+                    value.significant ? absl::StrCat("<strong>", delta, "</strong>") : delta,
                     value.significant ? "significant" : ""});
 }
 
-// What the memory at the peaks of the device is for. Each run is asked on its own: the comparison has one category for
-// a site of both, which depends on the direction.
-std::vector<std::pair<std::string, DiffValue>> UsesOf(const DiffDevice& device, const DiffRuns* runs) {
+// What the memory at the peaks of the device is for.
+std::vector<std::pair<std::string, DiffValue>> UsesOf(const DiffDevice& device, const DiffRuns& runs) {
   std::vector<std::pair<std::string, DiffValue>> uses;
-  if (runs == nullptr) {
-    for (const auto& [name, value] : device.categories) uses.push_back({CategoryText(name), value});
-    return uses;
-  }
   const auto add = [&](const Report& run, double DiffValue::*side) {
-    const SitePlaces places(run);
-    for (const ReportDevice& one : run.devices) {
-      if (one.index != device.index) continue;
-      for (const PeakUse& use : PeakUses(run, places, one)) {
-        auto known =
-            std::find_if(uses.begin(), uses.end(), [&](const auto& other) { return other.first == use.label; });
-        if (known == uses.end()) known = uses.insert(uses.end(), {use.label, {}});
-        known->second.*side += static_cast<double>(use.bytes);
-      }
+    const ReportDevice* const one = FindDevice(run, device.index);
+    if (one == nullptr) return;
+    for (const PeakUse& use : PeakUses(run, SitePlaces(run), *one)) {
+      auto known = std::find_if(uses.begin(), uses.end(), [&](const auto& other) { return other.first == use.label; });
+      if (known == uses.end()) known = uses.insert(uses.end(), {use.label, {}});
+      known->second.*side += static_cast<double>(use.bytes);
     }
   };
-  add(runs->base, &DiffValue::base);
-  add(runs->next, &DiffValue::next);
+  add(runs.base, &DiffValue::base);
+  add(runs.next, &DiffValue::next);
   return uses;
 }
 
-std::string Devices(const DiffReport& report, const DiffRuns* runs) {
+std::string Devices(const DiffReport& report, const DiffRuns& runs) {
   std::string text;
   for (const DiffDevice& device : report.devices) {
     MarkupTable table(absl::StrCat("Device ", device.index), {"", "base", "new", "", "difference", ""});
@@ -157,8 +142,8 @@ std::string Side(const DiffSide& side) {
 
 std::string Notes(const DiffReport& report) {
   MarkupTable runs("The two runs", {"", "what was compared"});
-  runs.Row({"base", Side(report.base)});
-  runs.Row({"new", Side(report.next)});
+  runs.MarkupRow({"base", EscapeHtml(Side(report.base))});
+  runs.MarkupRow({"new", EscapeHtml(Side(report.next))});
   std::string text = runs.Finish();
   std::vector<std::string> notes = report.warnings;
   if (!report.moved.empty()) {
@@ -174,6 +159,71 @@ std::string Notes(const DiffReport& report) {
   if (!report.normaliser.empty()) notes.push_back(report.normaliser);
   for (const std::string& note : notes) absl::StrAppend(&text, "<p class=\"note\">", EscapeHtml(note), "</p>\n");
   return text;
+}
+
+// A category that says something rather than one that does not, otherwise that of the run in which the site holds more.
+const std::string& CategoryOfBoth(const ReportSite& base, const ReportSite& next) {
+  const auto weight = [](const ReportSite& site) {
+    return std::make_tuple(site.category != "unknown" && site.category != "other", site.bytes_at_peak, site.category);
+  };
+  return weight(base) < weight(next) ? next.category : base.category;
+}
+
+// Counts the blocks of a site in another category, wherever the page draws categories.
+void MoveTo(const std::string& category, ReportSite* site, Report* run) {
+  for (ReportDevice& device : run->devices) {
+    if (device.index != site->device) continue;
+    const auto bytes_of = [&device](const std::string& name) -> uint64_t& {
+      for (ReportPeakCategory& one : device.peak_set.categories) {
+        if (one.name == name) return one.bytes;
+      }
+      ReportPeakCategory& added = device.peak_set.categories.emplace_back();
+      added.name = name;
+      return added.bytes;
+    };
+    const uint64_t moved = std::min(bytes_of(site->category), site->bytes_at_peak);
+    bytes_of(site->category) -= moved;
+    bytes_of(category) += moved;
+  }
+  for (ReportTimeline& timeline : run->timeline) {
+    for (const auto& [index, bytes] : timeline.at_high.sites) {
+      if (FindSite(*run, index) != site) continue;
+      std::map<std::string, std::vector<uint64_t>> columns(timeline.at_high.categories.begin(),
+                                                           timeline.at_high.categories.end());
+      columns[category].resize(bytes.size());
+      columns[site->category].resize(bytes.size());
+      for (size_t i = 0; i < bytes.size(); ++i) {
+        const uint64_t moved = std::min(columns[site->category][i], bytes[i]);
+        columns[site->category][i] -= moved;
+        columns[category][i] += moved;
+      }
+      timeline.at_high.categories.assign(columns.begin(), columns.end());
+    }
+  }
+  site->category = category;
+}
+
+// What a site's memory is for depends on what the run did with it, and so can differ from one run to the other.
+void GiveSameCategories(const DiffReport& report, DiffRuns* runs) {
+  std::map<std::string, std::string> new_ids;  // of findings; other sites have the same id in both runs
+  for (const DiffSection& section : SectionsOf(report)) {
+    for (const DiffFinding& finding : *section.findings) {
+      if (finding.base_site && finding.new_site) new_ids[*finding.base_site] = *finding.new_site;
+    }
+  }
+  std::map<std::string, ReportSite*> next_sites;
+  for (ReportSite& site : runs->next.sites) next_sites[site.id] = &site;
+  for (ReportSite& base : runs->base.sites) {
+    const auto renamed = new_ids.find(base.id);
+    const auto next = next_sites.find(renamed == new_ids.end() ? base.id : renamed->second);
+    if (next == next_sites.end() || next->second->category == base.category) continue;
+    const std::string category = CategoryOfBoth(base, *next->second);
+    if (base.category == category) {
+      MoveTo(category, next->second, &runs->next);
+    } else {
+      MoveTo(category, &base, &runs->base);
+    }
+  }
 }
 
 // What the page draws of one of the runs: its timelines, and the call stacks at its peak.
@@ -200,22 +250,20 @@ Json RunJson(const Report& report) {
 
 }  // namespace
 
-std::string RenderDiffHtml(const DiffReport& report, const DiffRuns* runs) {
+std::string RenderDiffHtml(const DiffReport& report, DiffRuns runs) {
+  GiveSameCategories(report, &runs);
   const DiffAnswer answer = AnswerOf(report);
-  const bool scripts = runs != nullptr;
-  std::string page = absl::StrCat(PageHead(EscapeHtml(absl::StrCat(answer.title, " - vramtrack diff")),
-                                           report.tool_version, scripts ? PageUse::kScripts : PageUse::kPlain),
-                                  "<body>\n<main id=\"report\">\n<section class=\"answer ", Tone(answer.paint),
-                                  "\">\n<p class=\"verdict\">", EscapeHtml(answer.title), "</p>\n<h1>",
-                                  EscapeHtml(answer.words), "</h1>\n</section>\n");
+  std::string page = absl::StrCat(
+      PageHead(EscapeHtml(absl::StrCat(answer.title, " - vramtrack diff")), report.tool_version, PageUse::kScripts),
+      "<body>\n<main id=\"report\">\n<section class=\"answer ", Tone(answer.paint), "\">\n<p class=\"verdict\">",
+      EscapeHtml(answer.title), "</p>\n<h1>", EscapeHtml(answer.words), "</h1>\n</section>\n");
   if (report.comparable) page += Findings(report);
   page += "<section id=\"flame\"></section>\n<section id=\"timelines\"></section>\n";
   if (report.comparable) page += Devices(report, runs);
   absl::StrAppend(&page, Notes(report), "</main>\n");
-  if (!scripts) return absl::StrCat(page, "</body>\n</html>\n");
   Json data;
-  data["base"] = RunJson(runs->base);
-  data["next"] = RunJson(runs->next);
+  data["base"] = RunJson(runs.base);
+  data["next"] = RunJson(runs.next);
   return page + PageScripts(GzipBase64(data.dump(-1, ' ', false, Json::error_handler_t::replace)));
 }
 

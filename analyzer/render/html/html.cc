@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "analyzer/base/quantity.h"
 #include "analyzer/model/answer.h"
 #include "analyzer/model/frame_text.h"
 #include "analyzer/model/report.h"
@@ -17,8 +19,7 @@
 #include "analyzer/render/json/json_fields.h"
 #include "analyzer/render/text/text.h"
 #include "analyzer/render/words/answer_words.h"
-#include "analyzer/render/words/oom_words.h"
-#include "analyzer/render/words/verdict_words.h"
+#include "analyzer/render/words/finding_words.h"
 
 namespace vramtrack {
 namespace {
@@ -35,13 +36,6 @@ std::string Section(const char* kind, const char* title, const std::string& head
                       "</h1>\n", body, "</section>\n");
 }
 
-// The location and the function of a site.
-std::pair<std::string, std::string> PlaceOf(const Report& report, const ReportSite& site) {
-  const ReportFrame* frame = SitePlaces(report).Of(site);
-  if (frame == nullptr) return {FramePlace(frame), ""};
-  return {FrameLocation(*frame), FrameFunction(*frame)};
-}
-
 // What keeps a leak alive, and what to change, as far as a walk found it.
 std::string HolderHtml(const ReportSite& site) {
   if (!site.holder) return "";
@@ -52,16 +46,15 @@ std::string HolderHtml(const ReportSite& site) {
 
 std::string LeakHtml(const Report& report, const LeakAtPlace& leak) {
   const ReportSite& site = *leak.site;
-  const auto [location, name] = PlaceOf(report, site);
+  const CodePlace place = PlaceOf(SitePlaces(report).Of(site));
   const std::string function =
-      name.empty() ? "" : absl::StrCat(" <span class=\"function\">", EscapeHtml(name), "</span>");
+      place.function.empty() ? "" : absl::StrCat(" <span class=\"function\">", EscapeHtml(place.function), "</span>");
   return Section("bad", LeakTitle(site).c_str(),
-                 absl::StrCat("<code>", EscapeHtml(location), "</code>", function,
+                 absl::StrCat("<code>", EscapeHtml(place.location), "</code>", function,
                               site.verdict == Verdict::kGrowingBuffer ? " grows by <strong>" : " leaks <strong>",
                               EscapeHtml(LeakRate(site) + OnDevices(leak)), "</strong>"),
                  absl::StrCat("<p class=\"certainty\">", EscapeHtml(Certainty(report, site)), "</p>\n",
-                              Paragraph(AcrossRanks(site)), Paragraph(TimeToOutOfMemory(report, site)),
-                              Paragraph(site.explanation), HolderHtml(site)));
+                              Paragraph(AcrossRanks(site)), Paragraph(ShortEvidence(report, site)), HolderHtml(site)));
 }
 
 std::string OutOfMemoryHtml(const Report& report) {
@@ -76,7 +69,7 @@ std::string PageTitle(const Report& report) {
   std::string title = report.oom.empty() ? "" : "out of memory, ";
   const std::vector<LeakAtPlace> leaks = LeaksByPlace(report);
   if (AnswerOf(report) == Answer::kLeak && !leaks.empty()) {
-    absl::StrAppend(&title, LeakRate(*leaks[0].site), " at ", PlaceOf(report, *leaks[0].site).first);
+    absl::StrAppend(&title, LeakRate(*leaks[0].site), " at ", PlaceOf(SitePlaces(report).Of(*leaks[0].site)).location);
   } else {
     title += AnswerOf(report) == Answer::kNoLeak ? "no leak" : "not enough evidence";
   }
@@ -118,24 +111,37 @@ std::string TextReport(const Report& report) {
   return absl::StrCat("<pre class=\"text-report\">", EscapeLines(RenderText(report, style, options)), "</pre>\n");
 }
 
-std::string Data(const Report& report, const std::vector<SourceExcerpt>& source, size_t sites) {
-  Json data = ObjectWithout("sites", report, &report.sites);
-  data["sites"] = SiteColumns(report, sites);
-  data["source"] = ToJson(source);
-  data["words"] = PageWords(report);
-  return GzipBase64(DumpJson(data));
-}
-
 // The data of as many sites as there is room for, next to `other` bytes.
 std::string DataThatFits(const Report& report, const std::vector<SourceExcerpt>& source, size_t other,
                          size_t max_bytes) {
-  size_t sites = std::min(kMaxPageSites, report.sites.size());
-  std::string data = Data(report, source, sites);
-  while (other + data.size() > max_bytes && sites > kFewestSites) {
-    sites /= 2;
-    data = Data(report, source, sites);
+  Json data = ObjectWithout("sites", report, &report.sites);
+  data["source"] = ToJson(source);
+  data["words"] = PageWords(report);
+  for (size_t sites = std::min(kMaxPageSites, report.sites.size());; sites /= 2) {
+    data["sites"] = SiteColumns(report, sites);
+    std::string packed = GzipBase64(DumpJson(data));
+    if (other + packed.size() <= max_bytes || sites <= kFewestSites) return packed;
   }
-  return data;
+}
+
+std::string TimeText(std::time_t time) {
+  if (time == 0) return "an unknown time";
+  return absl::FormatTime("%Y-%m-%d %H:%M:%S", absl::FromTimeT(time), absl::LocalTimeZone());
+}
+
+std::string Link(const std::string& to, const std::string& text) {
+  return absl::StrCat("<a href=\"", EscapeHtml(to), "\">", EscapeHtml(text), "</a>");
+}
+
+std::string RunHtml(const ListedRun& run) {
+  MarkupTable table("", {"trace", "last written", "size"});
+  for (const ListedTrace& trace : run.traces) {
+    table.MarkupRow({Link(trace.link, trace.name), EscapeHtml(TimeText(trace.written)),
+                     EscapeHtml(FormatByteCount(static_cast<double>(trace.bytes)))});
+  }
+  const std::string title = absl::StrCat("Run of ", TimeText(run.started));
+  return absl::StrCat("<h2>", run.link.empty() ? EscapeHtml(title) : Link(run.link, title), ", ",
+                      Plural(run.traces.size(), "process", "processes"), "</h2>\n", table.Finish());
 }
 
 }  // namespace
@@ -172,6 +178,15 @@ std::string RenderUpdate(const LiveState& state, const std::string& answer, cons
   if (data.empty()) return text + "}";
   text.pop_back();
   return absl::StrCat(text, ",\"data\":", data, "}}");
+}
+
+std::string RenderTraceList(const std::string& folder, const std::vector<ListedRun>& runs,
+                            const std::string& tool_version) {
+  const std::string title = absl::StrCat("Traces in ", EscapeHtml(folder));
+  std::string page = absl::StrCat(PageHead(title + " - vramtrack", tool_version, PageUse::kPlain),
+                                  "<body>\n<main id=\"report\">\n<h1>", title, "</h1>\n");
+  for (const ListedRun& run : runs) page += RunHtml(run);
+  return page + "</main>\n</body>\n</html>\n";
 }
 
 }  // namespace vramtrack

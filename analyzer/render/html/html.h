@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -50,9 +51,27 @@ struct DiffRuns {
   Report base, next;
 };
 
-// Renders the comparison as one self-contained HTML file: what changed, and the two runs next to each other. `runs` may
-// be null: the page then has no timelines and no scripts. The same reports give the same bytes.
-std::string RenderDiffHtml(const DiffReport& report, const DiffRuns* runs);
+// Renders the comparison as one self-contained HTML file: what changed, and the two runs next to each other. Sites that
+// both runs have get one category. The same reports give the same bytes.
+std::string RenderDiffHtml(const DiffReport& report, DiffRuns runs);
+
+// A trace in a list, or a whole run.
+struct ListedTrace {
+  std::string name;
+  std::string link;  // relative to the list
+  uint64_t bytes = 0;
+  std::time_t written = 0;  // when it was last written; 0: unknown
+};
+
+struct ListedRun {
+  std::time_t started = 0;  // 0: unknown
+  std::string link;         // to the page of all its processes; empty: there is none
+  std::vector<ListedTrace> traces;
+};
+
+// Renders the list of a folder's traces, without scripts. Lists at most 200 traces of a run and counts the others.
+std::string RenderTraceList(const std::string& folder, const std::vector<ListedRun>& runs,
+                            const std::string& tool_version);
 
 }  // namespace vramtrack
 

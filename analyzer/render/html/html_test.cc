@@ -17,6 +17,7 @@
 #include "analyzer/render/json/json.h"
 #include "analyzer/render/testing/sample_reports.h"
 #include "analyzer/render/text/text.h"
+#include "analyzer/render/words/answer_words.h"
 
 namespace vramtrack {
 namespace {
@@ -192,6 +193,18 @@ TEST(RenderHtml, LeadsWithTheAnswerInWords) {
   EXPECT_LT(failed.find("OUT OF MEMORY"), failed.find("LEAK</p>"));
 }
 
+TEST(RenderHtml, GivesTheEvidenceOfALeakAsTheTextDoes) {
+  for (const auto& sample : {LeakSample, PyTorchSample, RanksSample}) {
+    const Report report = sample();
+    const std::string evidence = ShortEvidence(report, *LeaksByPlace(report)[0].site);
+    EXPECT_FALSE(evidence.empty());
+    TextStyle style;
+    style.columns = 100000;
+    EXPECT_TRUE(absl::StrContains(RenderText(report, style), "\n      " + evidence + "\n")) << evidence;
+    EXPECT_TRUE(absl::StrContains(RenderHtml(report), "<p>" + EscapeHtml(evidence) + "</p>")) << evidence;
+  }
+}
+
 TEST(RenderHtml, SaysEachReasonWhyTheAnswerIsNotSure) {
   Report report = TooShortSample();
   report.reasons = {{"few_steps", "the run is short"}, {"lost_frees", "<frees> were lost"}};
@@ -242,6 +255,31 @@ TEST(PeakUses, SetsTheLeakApartFromItsCategory) {
   EXPECT_EQ(uses[0].bytes, 3u << 20);
   EXPECT_EQ(uses[1].category, "unknown");
   EXPECT_EQ(uses[1].bytes, 2u << 20);
+}
+
+TEST(RenderDiffHtml, BothRunsHaveOneCategoryForASite) {
+  DiffRuns runs{LeakSample(), LeakSample()};
+  ReportSite& site = runs.base.sites[1];
+  const uint64_t bytes = site.bytes_at_peak;
+  const auto says = [&bytes](Report* run, const std::string& category) {
+    run->sites[1].category = category;
+    run->devices[0].peak_set.categories = {{category, bytes, 1, {}}};
+    ReportComposition& composition = run->timeline[0].at_high;
+    composition.categories = {{category, std::vector<uint64_t>(run->timeline[0].position.size(), bytes)}};
+    composition.sites = {{ReportSiteIndex(1), composition.categories[0].second}};
+  };
+  says(&runs.base, "unknown");
+  says(&runs.next, "parameters");
+  DiffReport report;
+  report.devices.resize(1);
+  const std::string page = RenderDiffHtml(report, runs);
+  EXPECT_TRUE(absl::StrContains(page, "of that parameters")) << page;
+  EXPECT_FALSE(absl::StrContains(page, "of that unknown use")) << page;
+  const Json data = DataOf(page);
+  for (const char* run : {"base", "next"}) {
+    EXPECT_EQ(At(data[run]["sites"]["fields"]["category"], 1), "parameters");
+    for (const Json& value : data[run]["timeline"][0]["at_high"]["categories"]["parameters"]) EXPECT_EQ(value, bytes);
+  }
 }
 
 TEST(RenderHtml, ListsAsManySitesAsFit) {

@@ -3,22 +3,22 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "analyzer/base/display_text.h"
 #include "analyzer/base/gzip.h"
 #include "analyzer/base/quantity.h"
 
 namespace vramtrack {
+namespace {
+
+absl::string_view Plain(std::string_view text) { return {text.data(), text.size()}; }
+
+}  // namespace
 
 MarkupTable::MarkupTable(const std::string& title, const std::vector<const char*>& columns) {
   absl::StrAppend(&text_, "<h2>", EscapeHtml(title), "</h2>\n<div class=\"scroll\"><table>\n<thead><tr>");
   for (const char* column : columns) absl::StrAppend(&text_, "<th scope=\"col\">", column, "</th>");
   text_ += "</tr></thead>\n<tbody>\n";
-}
-
-void MarkupTable::Row(const std::vector<std::string>& cells) {
-  std::vector<std::string> escaped;
-  for (const std::string& cell : cells) escaped.push_back(EscapeHtml(cell));
-  MarkupRow(escaped);
 }
 
 void MarkupTable::MarkupRow(const std::vector<std::string>& cells) {
@@ -36,39 +36,11 @@ std::string MarkupTable::Finish() const {
 }
 
 std::string EscapeLines(std::string_view text) {
-  std::string escaped;
-  escaped.reserve(text.size() + text.size() / 16);
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\'':
-        escaped += "&#39;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
+  return absl::StrReplaceAll(Plain(text),
+                             {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}});
 }
 
 std::string EscapeHtml(std::string_view bytes) { return EscapeLines(Printable(bytes)); }
-
-namespace {
-
-absl::string_view Plain(std::string_view text) { return {text.data(), text.size()}; }
-
-}  // namespace
 
 std::string PagePolicy(PageUse use) {
   return absl::StrCat("default-src 'none'; style-src '", Plain(kPageParts.style_hash), "'; img-src data:; ",

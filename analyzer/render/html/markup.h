@@ -16,8 +16,6 @@ class MarkupTable {
 
   MarkupTable(const std::string& title, const std::vector<const char*>& columns);
 
-  // Adds a row. The cells are text, which is escaped.
-  void Row(const std::vector<std::string>& cells);
   // Adds a row. The cells are markup.
   void MarkupRow(const std::vector<std::string>& cells);
   // Returns the table; empty if it has no rows.

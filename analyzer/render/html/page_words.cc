@@ -18,9 +18,6 @@
 #include "analyzer/render/words/answer_words.h"
 #include "analyzer/render/words/device_words.h"
 #include "analyzer/render/words/finding_words.h"
-#include "analyzer/render/words/oom_words.h"
-#include "analyzer/render/words/rank_words.h"
-#include "analyzer/render/words/verdict_words.h"
 
 namespace vramtrack {
 namespace {
@@ -41,8 +38,7 @@ std::string LedgerText(const std::optional<ReportGrowthLedger>& ledger, bool byt
 
 // "leak train.py:43": where room is short, the last part of the path is enough.
 std::string LeakLabel(const SitePlaces& places, const ReportSite& site) {
-  const ReportFrame* frame = places.Of(site);
-  const std::string place = frame == nullptr ? FramePlace(frame) : FrameLocation(*frame);
+  const std::string place = PlaceOf(places.Of(site)).location;
   return absl::StrCat("leak ", place.substr(place.rfind('/') + 1));
 }
 
@@ -63,8 +59,8 @@ Json DeviceJson(const Report& report, const SitePlaces& places, const ReportDevi
 }
 
 Json PeakLine(const ReportPeakLine& line) {
-  if (!line.line) return {{"location", FramePlace(nullptr)}, {"function", ""}};
-  return {{"location", FrameLocation(*line.line)}, {"function", FrameFunction(*line.line)}};
+  const CodePlace place = PlaceOf(line.line ? &*line.line : nullptr);
+  return {{"location", place.location}, {"function", place.function}};
 }
 
 Json OomLineJson(const Report& report, const OomLine& line) {

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "analyzer/base/display_text.h"
 #include "analyzer/base/input_file.h"
 
 namespace vramtrack {
@@ -35,27 +36,6 @@ bool IsSourceName(const std::string& path) {
   if (point == std::string::npos || point <= name) return false;
   const std::string suffix = absl::AsciiStrToLower(path.substr(point + 1));
   return std::find(std::begin(kSourceSuffixes), std::end(kSourceSuffixes), suffix) != std::end(kSourceSuffixes);
-}
-
-// How many bytes the character at the beginning of `text` has; 0 if it is none of UTF-8's.
-size_t CharacterBytes(std::string_view text) {
-  const auto byte = [text](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return 1;
-  const size_t bytes = lead >= 0xc2 && lead < 0xe0   ? 2
-                       : lead >= 0xe0 && lead < 0xf0 ? 3
-                       : lead >= 0xf0 && lead < 0xf5 ? 4
-                                                     : 0;
-  if (bytes == 0 || text.size() < bytes) return 0;
-  for (size_t i = 1; i < bytes; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  // Longer than it need be, half of a pair, beyond the last one.
-  if ((lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xed && byte(1) >= 0xa0) || (lead == 0xf0 && byte(1) < 0x90) ||
-      (lead == 0xf4 && byte(1) >= 0x90)) {
-    return 0;
-  }
-  return bytes;
 }
 
 bool IsUtf8(std::string_view text) {

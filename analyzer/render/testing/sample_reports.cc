@@ -68,6 +68,20 @@ ReportSite Site(const char* id, ReportFrame innermost, uint64_t bytes_at_peak, u
   return site;
 }
 
+// A step that rises twenty times; then the process ends, which frees everything.
+ReportPeakStep LastStep(uint64_t steps, uint64_t live) {
+  ReportPeakStep step;
+  step.step = static_cast<int64_t>(steps) - 1;
+  for (uint64_t event = 0; event < 120; ++event) {
+    step.event.push_back(event);
+    step.seconds.push_back(static_cast<double>(event));
+    step.live.push_back(event < 20 ? live / 20 * (event + 1) : live / 100 * (119 - event));
+  }
+  step.consists_of.categories = {{"activations", step.live}};
+  step.consists_of.other_sites = step.live;
+  return step;
+}
+
 ReportTimeline Timeline(uint64_t steps, uint64_t leak_per_step) {
   ReportTimeline timeline;
   timeline.device = 0;
@@ -87,6 +101,7 @@ ReportTimeline Timeline(uint64_t steps, uint64_t leak_per_step) {
   timeline.at_high.categories = {{"activations", timeline.live.high}};
   timeline.at_high.other_sites = timeline.live.high;
   timeline.categories.emplace_back("activations", std::move(activations));
+  if (steps > 0) timeline.peak_step = LastStep(steps, timeline.live.high.back());
   return timeline;
 }
 

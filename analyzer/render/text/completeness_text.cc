@@ -95,10 +95,6 @@ std::string Together(const std::vector<const ReportProcess*>& processes, bool al
                       low == high ? low : absl::StrCat(low, " to ", high), " each");
 }
 
-}  // namespace
-
-namespace {
-
 void WriteProcesses(const Report& report, size_t most, Page* page) {
   const bool many = report.processes.size() > kProcesses;
   if (many) most = std::min(most, kProcesses);

@@ -28,11 +28,11 @@ constexpr int kLabelColumns = 17;  // indentation included
 constexpr int kChartRows = 3;
 constexpr int kNarrowestFunction = 12;
 
-const ReportTimeline* TimelineOf(const Report& report, std::optional<uint32_t> device) {
-  for (const ReportTimeline& timeline : report.timeline) {
-    if (timeline.device == device) return &timeline;
-  }
-  return nullptr;
+// The one of these that is about the device, or about the host; null if there is none.
+template <class Part>
+const Part* OfDevice(const std::vector<Part>& parts, std::optional<uint32_t> device) {
+  const auto found = std::find_if(parts.begin(), parts.end(), [&](const Part& part) { return part.device == device; });
+  return found == parts.end() ? nullptr : &*found;
 }
 
 // Without what came after the last complete step, such as the end of the interpreter, unless the peak is there.
@@ -99,18 +99,11 @@ std::string PlaceWithRemark(const TextStyle& style, const ReportFrame* frame, co
   return place + Painted(style, Paint::kDim, remark);
 }
 
-const ReportPeakLines* PeakLinesOf(const Report& report, std::optional<uint32_t> device) {
-  for (const ReportPeakLines& lines : report.peak_lines) {
-    if (lines.device == device) return &lines;
-  }
-  return nullptr;
-}
-
 // Who holds the memory at the peak, line by line; it adds up to what is live. `whole`: at most `top` rows, otherwise
 // also no more than hold nearly all of it, and leaks.
 void WritePeakTable(const Report& report, std::optional<uint32_t> device, size_t top, bool whole, Page* page) {
   constexpr double kNearlyAll = 0.95;
-  const ReportPeakLines* peak = PeakLinesOf(report, device);
+  const ReportPeakLines* peak = OfDevice(report.peak_lines, device);
   if (peak == nullptr || peak->lines.empty()) return;
   const TextStyle& style = page->style();
   page->Line(Painted(style, Paint::kDim, PeakRow(style, "at the peak", "peak if removed", false, "line")),
@@ -139,7 +132,7 @@ void WritePeakTable(const Report& report, std::optional<uint32_t> device, size_t
 // What the largest sites come to together, where each is a row of the table.
 void WriteWithoutSeveral(const Report& report, const ReportDevice& device, Page* page) {
   const size_t several = device.peak_set.without.size();
-  const ReportPeakLines* peak = PeakLinesOf(report, device.index);
+  const ReportPeakLines* peak = OfDevice(report.peak_lines, device.index);
   if (several < 2 || peak == nullptr || peak->lines.size() < several) return;
   for (size_t i = 0; i < several; ++i) {
     if (peak->lines[i].sites > 1 || peak->lines[i].site != device.peak_set.without.back().sites[i]) return;
@@ -169,6 +162,35 @@ void WriteLateFrees(const Report& report, const SitePlaces& places, const Report
   }
 }
 
+// Growth of less than this is not shown for a line.
+constexpr double kBytesThatMatter = 512;
+
+// ", +4.00 MiB per cycle"; nothing where it is not known.
+std::string PerCycle(const std::optional<double>& growth) {
+  return growth ? absl::StrCat(", ", *growth < 0 ? "" : "+", FormatByteCount(*growth), " per cycle") : "";
+}
+
+void WriteSleep(const ReportSleep& sleep, const std::string& of, size_t top, Page* page) {
+  page->Section(absl::StrCat("Sleep and wake on device ", sleep.device, of));
+  page->Words(absl::StrCat(Plural(sleep.cycles, "cycle", "cycles"), ", the last one released ",
+                           BytesText(sleep.released_bytes)),
+              kSectionIndent);
+  page->Words(absl::StrCat("in use while asleep: ", BytesText(sleep.first_bytes), " in the first cycle, ",
+                           BytesText(sleep.last_bytes), " in the last", PerCycle(sleep.bytes_per_cycle)),
+              kSectionIndent);
+  page->Line("what lived through the last sleep:", kSectionIndent);
+  for (size_t i = 0; i < sleep.lines.size() && i < top; ++i) {
+    const ReportSleepLine& line = sleep.lines[i];
+    std::string text = absl::StrCat(BytesText(line.last_bytes), "  ", StackPlace(line.stack));
+    if (line.level == Level::kDriver && !line.owner.empty()) absl::StrAppend(&text, "  (of ", line.owner, ")");
+    if (line.bytes_per_cycle.value_or(0) >= kBytesThatMatter) absl::StrAppend(&text, PerCycle(line.bytes_per_cycle));
+    page->Words(Printable(text), 2 * kSectionIndent);
+  }
+  if (sleep.lines.size() > top) {
+    page->Line(absl::StrCat(FormatCount(sleep.lines.size() - top), " more lines"), 2 * kSectionIndent);
+  }
+}
+
 }  // namespace
 
 void WriteRows(const WordRows& rows, Page* page) {
@@ -190,7 +212,7 @@ void WriteAdvice(const TextView& view, const ReportDevice& device) {
 }
 
 void WriteCurve(const TextView& view, const ReportDevice& device) {
-  const ReportTimeline* timeline = TimelineOf(view.report, device.index);
+  const ReportTimeline* timeline = OfDevice(view.report.timeline, device.index);
   if (timeline == nullptr) return;
   WriteChart(UpToLastStep(*timeline, device, HasRunOut(view.report, device.index)), view.page);
 }
@@ -259,10 +281,18 @@ void WriteHost(const TextView& view) {
 }
 
 void WritePinned(const TextView& view) {
-  if (PeakLinesOf(view.report, std::nullopt) == nullptr) return;
+  if (OfDevice(view.report.peak_lines, std::nullopt) == nullptr) return;
   view.page->Section("Pinned host memory");
-  if (const ReportTimeline* timeline = TimelineOf(view.report, std::nullopt)) WriteChart(*timeline, view.page);
+  if (const ReportTimeline* timeline = OfDevice(view.report.timeline, std::nullopt)) WriteChart(*timeline, view.page);
   WritePeakTable(view.report, std::nullopt, view.options.top, /*whole=*/true, view.page);
+}
+
+void WriteSleeps(const TextView& view) {
+  const std::vector<ReportProcess>& processes = view.report.processes;
+  for (const ReportProcess& process : processes) {
+    const std::string of = processes.size() == 1 ? "" : absl::StrCat(", ", ProcessName(process.rank, process.pid));
+    for (const ReportSleep& sleep : process.sleeps) WriteSleep(sleep, of, view.options.top, view.page);
+  }
 }
 
 }  // namespace vramtrack

@@ -32,6 +32,8 @@ std::string ChangeOf(const DiffFinding& finding);
 
 // Returns a size with its sign: "+1.20 GiB", "-64.0 KiB".
 std::string SignedBytes(double bytes);
+// Returns the difference of a value with its sign; "same" without one.
+std::string DeltaText(const DiffValue& value);
 
 // The sections that have entries, in the order new, gone, grown, shrunk.
 struct DiffSection {

@@ -17,7 +17,6 @@
 #include "analyzer/render/text/page.h"
 #include "analyzer/render/words/answer_words.h"
 #include "analyzer/render/words/finding_words.h"
-#include "analyzer/render/words/verdict_words.h"
 
 namespace vramtrack {
 namespace {
@@ -28,15 +27,26 @@ constexpr int kFindingLines = 2;
 constexpr size_t kParts = 6, kPartsInShort = 3;
 constexpr size_t kLeaksInShort = 3, kReasonsInShort = 3;
 
-struct Place {
-  std::string location, function;
-  std::string function_behind;  // what is between the two, too
-};
+// What holds the blocks of a site by Python names, and what to change if that is certain. Nothing if no walk shows it.
+void WriteHolder(const ReportSite& site, int indent, Page* page) {
+  constexpr int kLabelColumns = 9;
+  if (!site.holder) return;
+  const std::string before(static_cast<size_t>(indent), ' ');
+  const TextStyle& style = page->style();
+  page->Words(InStyle(style, site.holder->explanation), indent + kLabelColumns, Paint::kPlain, before + "kept by");
+  if (site.holder->hint.empty()) return;
+  page->Words(InStyle(style, site.holder->hint), indent + kLabelColumns, Paint::kBold, before + "fix");
+}
 
-Place PlaceOf(const SitePlaces& places, const ReportSite& site) {
-  const ReportFrame* frame = places.Of(site);
-  if (frame == nullptr) return {FramePlace(frame), "", ""};
-  return {FrameLocation(*frame), FrameFunction(*frame), FunctionBehindLocation(*frame)};
+// How to find out what holds the blocks of a site; empty if a walk was made, or is of no use for the program.
+std::string HowToFindHolder(const Report& report, const ReportSite& site) {
+  if (site.holder || !report.walks.empty() || site.level != Level::kFramework) return "";
+  if (std::none_of(site.frames.begin(), site.frames.end(), IsPython)) return "";
+  // A walk looks for PyTorch's tensors.
+  for (const ReportProcess& process : report.processes) {
+    if (!process.allocators.empty()) return "";
+  }
+  return "who holds it: run again with --holders";
 }
 
 // Which line of a library allocated what the user's own line leaks: "allocated by transformers/trainer.py:617", or the
@@ -65,7 +75,7 @@ size_t CountOnOneLine(const std::vector<std::string>& texts, int columns) {
 void WriteLeak(const Report& report, const LeakAtPlace& leak, Page* page) {
   const ReportSite& site = *leak.site;
   const TextStyle& style = page->style();
-  Place place = PlaceOf(SitePlaces(report), site);
+  const CodePlace place = PlaceOf(SitePlaces(report).Of(site));
   std::string title = LeakTitle(site);
   std::string rate =
       absl::StrCat(site.verdict == Verdict::kGrowingBuffer ? "grows by " : "leaks ", LeakRate(site), OnDevices(leak));
@@ -75,14 +85,14 @@ void WriteLeak(const Report& report, const LeakAtPlace& leak, Page* page) {
 
   std::string location = CutBeginning(place.location, std::max(left, kNarrowestLocation));
   left -= DisplayWidth(location);
-  bool function_fits = !place.function.empty() && DisplayWidth(place.function_behind) <= left;
-  if (function_fits) left -= DisplayWidth(place.function_behind);
+  bool function_fits = !place.function.empty() && DisplayWidth(place.behind) <= left;
+  if (function_fits) left -= DisplayWidth(place.behind);
   const bool allocated_fits = function_fits && !allocated.empty() && DisplayWidth(allocated) + 2 <= left;
   if (allocated_fits) left -= DisplayWidth(allocated) + 2;
   bool certainty_fits = (function_fits || place.function.empty()) && DisplayWidth(certainty) + 2 <= left;
 
   std::string line = absl::StrCat(Painted(style, Paint::kAlarm, title), "  ", Painted(style, Paint::kBold, location));
-  if (function_fits) line += place.function_behind;
+  if (function_fits) line += place.behind;
   if (allocated_fits) absl::StrAppend(&line, ", ", allocated);
   absl::StrAppend(&line, "  ", Painted(style, Paint::kBold, rate));
   if (certainty_fits) absl::StrAppend(&line, "  ", certainty);
@@ -161,12 +171,12 @@ void WriteNotEnough(const TextView& view) {
 
 // Place and what it does, without a margin.
 std::string FindingLine(const TextView& view, const FurtherFinding& finding, int columns) {
-  Place place = PlaceOf(view.places, *finding.site);
+  const CodePlace place = PlaceOf(view.places.Of(*finding.site));
   int left = columns - DisplayWidth(finding.what) - 2;
   std::string location = CutBeginning(place.location, std::max(left, kNarrowestLocation));
   left -= DisplayWidth(location);
   std::string line = Painted(view.page->style(), Paint::kBold, location);
-  if (DisplayWidth(place.function_behind) <= left) line += place.function_behind;
+  if (DisplayWidth(place.behind) <= left) line += place.behind;
   return absl::StrCat(line, "  ", finding.what);
 }
 
@@ -231,8 +241,8 @@ void WriteHeadline(const TextView& view) {
   WriteLeak(report, leaks[0], page);
   if (const std::string across = AcrossRanks(*worst); !across.empty())
     page->Words(across, kFindingIndent, Paint::kBold);
-  const std::string full = TimeToOutOfMemory(report, *worst);
   if (whole) {
+    const std::string full = TimeToOutOfMemory(report, *worst);
     if (!full.empty()) page->Words(full, kFindingIndent, Paint::kBold);
     if (!worst->explanation.empty()) {
       int room = kExplanationLines * (page->style().columns - kFindingIndent);
@@ -240,10 +250,7 @@ void WriteHeadline(const TextView& view) {
     }
     for (const std::string& line : UseSentences(*worst)) page->Words(line, kFindingIndent);
   } else {
-    std::string evidence = Printable(EvidenceInShort(*worst));
-    if (!evidence.empty() && evidence.back() == '.') evidence.pop_back();
-    const char* const between = evidence.empty() || full.empty() ? "" : "; ";
-    page->Words(absl::StrCat(evidence, between, full), kFindingIndent);
+    page->Words(ShortEvidence(report, *worst), kFindingIndent);
   }
   WriteParts(report, *worst, whole, page);
   if (const std::string how = HowToFindHolder(report, *worst); !how.empty())

@@ -11,7 +11,7 @@
 #include "analyzer/model/oom_lines.h"
 #include "analyzer/render/text/page.h"
 #include "analyzer/render/words/answer_words.h"
-#include "analyzer/render/words/oom_words.h"
+#include "analyzer/render/words/finding_words.h"
 
 namespace vramtrack {
 namespace {
@@ -53,6 +53,23 @@ void WriteHeld(const TextView& view, const ReportOom& oom, const OomWords& words
     WritePlace(PadLeft(BytesText(words.holders[i].now), 9), words.holders[i], view.page);
   }
   WriteMore(words.holders.size(), top, view.page);
+}
+
+// Who held the memory, if a walk shows it.
+void WriteHeldBy(const ReportOom& oom, int indent, size_t top, Page* page) {
+  if (oom.held_by.empty()) return;
+  page->Line("held at that moment, by name:", indent);
+  const TextStyle& style = page->style();
+  for (size_t i = 0; i < oom.held_by.size() && i < top; ++i) {
+    const ReportHolderShare& holder = oom.held_by[i];
+    std::string what = holder.type;
+    if (holder.count) {
+      absl::StrAppend(&what, what.empty() ? "" : ", ", Plural(*holder.count, "entry", "entries"));
+    }
+    std::string line = absl::StrCat(PadLeft(BytesText(holder.bytes), 10), "  ", InStyle(style, holder.path));
+    if (!what.empty()) absl::StrAppend(&line, "  (", Printable(what), ")");
+    page->Line(CutEnd(line, style.columns - indent), indent);
+  }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "absl/strings/str_replace.h"
 #include "analyzer/base/display_text.h"
 
 namespace vramtrack {
@@ -39,6 +40,11 @@ void Page::Blank() {
 void Page::Section(std::string_view title) {
   Blank();
   Line(Painted(style_, Paint::kBold, title));
+}
+
+std::string InStyle(const TextStyle& style, const std::string& text) {
+  const std::string printable = Printable(text);
+  return style.unicode ? printable : absl::StrReplaceAll(printable, {{"→", "->"}, {"…", "..."}});
 }
 
 namespace {

@@ -39,6 +39,9 @@ class Page {
   std::string text_;
 };
 
+// Returns text with marks beyond ASCII as the terminal can show it.
+std::string InStyle(const TextStyle& style, const std::string& text);
+
 enum class ColorMode { kAuto, kAlways, kNever };
 
 // Returns what file descriptor `fd` can show. The width is COLUMNS, or that of the terminal, or 100, limited to 80 to

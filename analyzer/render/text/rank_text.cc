@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,7 +14,7 @@
 #include "analyzer/base/quantity.h"
 #include "analyzer/render/text/chart.h"
 #include "analyzer/render/text/page.h"
-#include "analyzer/render/words/rank_words.h"
+#include "analyzer/render/words/finding_words.h"
 
 namespace vramtrack {
 namespace {
@@ -33,12 +32,11 @@ std::string Row(const std::string& name, const std::string& process, const std::
   return row;
 }
 
-std::string RowOf(const ReportRank& rank, const RankCurveText* curves) {
+std::string RowOf(const ReportRank& rank, const std::string& curve) {
   const std::string leaks = rank.leaks == 0 ? "no leak" : Plural(rank.leaks, "leak", "leaks");
   return Row(rank.rank ? absl::StrCat(*rank.rank) : "-", absl::StrCat(rank.pid), absl::StrJoin(rank.devices, ","),
              BytesText(rank.peak_live), BytesText(rank.end_live),
-             rank.growth_bytes_per_step ? FormatByteCount(*rank.growth_bytes_per_step) : "unknown", leaks,
-             curves == nullptr ? "" : curves->Of(rank));
+             rank.growth_bytes_per_step ? FormatByteCount(*rank.growth_bytes_per_step) : "unknown", leaks, curve);
 }
 
 // "and 9,997 that do not differ: they peak at 990 to 1,000 MiB, ..."
@@ -79,23 +77,24 @@ void WriteRanks(const TextView& view) {
   const size_t most = whole ? std::max(view.options.top, kRows) : view.options.top;
   const TextStyle& style = page->style();
   page->Section(report.ranks[0].rank ? "Ranks" : "Processes");
-  std::optional<RankCurveText> drawn;
+  std::vector<std::string> curves(report.ranks.size());
   const int room = std::min(style.columns - kBeforeCurve, kMostCurveColumns);
-  if (!groups.empty() && room >= kFewestCurveColumns) drawn.emplace(report, style, static_cast<size_t>(room));
-  const RankCurveText* const curves = drawn ? &*drawn : nullptr;
-  page->Line(Painted(style, Paint::kDim,
-                     Row("rank", "process", "device", "peak", "at the end", "growth per step", "",
-                         curves == nullptr ? "" : "live")),
-             kSectionIndent);
+  const bool drawn = !groups.empty() && room >= kFewestCurveColumns;
+  if (drawn) curves = RankCurves(report, style, static_cast<size_t>(room));
+  page->Line(
+      Painted(style, Paint::kDim,
+              Row("rank", "process", "device", "peak", "at the end", "growth per step", "", drawn ? "live" : "")),
+      kSectionIndent);
   // Of many that are alike a few stand for all.
   size_t alike = report.ranks.size() <= most ? most : kAlike, differing = most, left_out = 0;
   std::vector<const ReportRank*> others;
-  for (const ReportRank& rank : report.ranks) {
+  for (size_t i = 0; i < report.ranks.size(); ++i) {
+    const ReportRank& rank = report.ranks[i];
     const bool differs = !rank.differs.empty();
     size_t& rows = differs ? differing : alike;
     if (rows > 0) {
       --rows;
-      page->Line(Painted(style, differs ? Paint::kBold : Paint::kPlain, RowOf(rank, curves)), kSectionIndent);
+      page->Line(Painted(style, differs ? Paint::kBold : Paint::kPlain, RowOf(rank, curves[i])), kSectionIndent);
     } else if (differs) {
       ++left_out;
     } else {

@@ -63,14 +63,6 @@ void WriteRows(const WordRows& rows, Page* page);
 // Writes at most about `frames` frames of a stack, as StackLines has them, below a finding.
 void WriteStack(const std::vector<ReportFrame>& stack, size_t marked, size_t frames, Page* page);
 
-// Writes what holds the blocks of a site by Python names, and what to change if that is certain. Writes nothing if no
-// walk shows it.
-void WriteHolder(const ReportSite& site, int indent, Page* page);
-// Returns how to find out what holds the blocks of a site; empty if a walk was made, or is of no use for the program.
-std::string HowToFindHolder(const Report& report, const ReportSite& site);
-// Writes who held the memory at a failed allocation, in at most `top` lines. Writes nothing if no walk shows it.
-void WriteHeldBy(const ReportOom& oom, int indent, size_t top, Page* page);
-
 }  // namespace vramtrack
 
 #endif  // ANALYZER_RENDER_TEXT_SECTIONS_H_

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "analyzer/base/display_text.h"
+#include "analyzer/model/answer.h"
 #include "analyzer/render/text/sections.h"
 
 namespace vramtrack {
@@ -59,12 +60,11 @@ const ReportDevice* MainDevice(const Report& report) {
   } else if (!report.ranking.empty()) {
     if (const ReportSite* site = FindSite(report, report.ranking[0])) index = site->device;
   }
-  const ReportDevice* main = nullptr;
-  for (const ReportDevice& device : report.devices) {
-    if (device.index == index) return &device;
-    if (main == nullptr || device.peak.live > main->peak.live) main = &device;
-  }
-  return main;
+  if (const ReportDevice* const device = FindDevice(report, index)) return device;
+  const auto main =
+      std::max_element(report.devices.begin(), report.devices.end(),
+                       [](const ReportDevice& a, const ReportDevice& b) { return a.peak.live < b.peak.live; });
+  return main == report.devices.end() ? nullptr : &*main;
 }
 
 void WriteDevice(const TextView& view, const ReportDevice& device, bool whole) {

@@ -20,7 +20,7 @@
 #include "analyzer/model/site_places.h"
 #include "analyzer/render/text/page.h"
 #include "analyzer/render/words/answer_words.h"
-#include "analyzer/render/words/verdict_words.h"
+#include "analyzer/render/words/finding_words.h"
 
 namespace vramtrack {
 namespace {
@@ -28,37 +28,21 @@ namespace {
 constexpr int kNarrowestBar = 10, kWidestBar = 40;
 constexpr size_t kMostDevices = 8, kFewestRows = 3;
 
-struct Part {
-  const char* name;
-  uint64_t bytes;
-  char ascii;
-  const char* cell;
-};
-
-// What adds up to the device, in the order of the bar.
-std::vector<Part> PartsOf(const ReportDevice& device) {
-  constexpr std::pair<char, const char*> kCells[] = {{'#', "█"}, {'=', "▓"}, {'+', "▒"},
-                                                     {'=', "▓"}, {'-', "░"}, {' ', " "}};  // in the order of the kinds
-  std::vector<Part> parts;
-  for (const DevicePart& part : DeviceParts(device)) {
-    const auto& [ascii, cell] = kCells[static_cast<size_t>(part.kind)];
-    parts.push_back({NameOf(part.kind), part.bytes, ascii, cell});
-  }
-  return parts;
-}
-
-std::string Bar(const std::vector<Part>& parts, const TextStyle& style, int columns) {
+std::string Bar(const std::vector<DevicePart>& parts, const TextStyle& style, int columns) {
+  constexpr std::pair<const char*, const char*> kCells[] = {{"#", "█"}, {"=", "▓"}, {"+", "▒"},
+                                                            {"=", "▓"}, {"-", "░"}, {" ", " "}};  // one for each kind
   uint64_t total = 0;
-  for (const Part& part : parts) total += part.bytes;
+  for (const DevicePart& part : parts) total += part.bytes;
   std::string bar = "[";
   uint64_t before = 0;
   int drawn = 0;
-  for (const Part& part : parts) {
+  for (const DevicePart& part : parts) {
     before += part.bytes;
+    const auto& [ascii, unicode] = kCells[static_cast<size_t>(part.kind)];
     const int until =
         total == 0 ? 0
                    : static_cast<int>(std::lround(static_cast<double>(before) / static_cast<double>(total) * columns));
-    for (; drawn < until; ++drawn) bar += style.unicode ? part.cell : std::string(1, part.ascii);
+    for (; drawn < until; ++drawn) bar += style.unicode ? unicode : ascii;
   }
   return absl::StrCat(bar, std::string(static_cast<size_t>(columns - drawn), ' '), "]");
 }
@@ -73,14 +57,15 @@ std::string WhenFull(const Report& report, const ReportDevice& device) {
 
 void AddDevice(const Report& report, const ReportDevice& device, const TextStyle& style,
                std::vector<std::string>* lines) {
-  const std::vector<Part> parts = PartsOf(device);
+  const std::vector<DevicePart> parts = DeviceParts(device);
   std::string head = absl::StrCat("GPU ", device.index);
   if (device.processes > 1) {
     absl::StrAppend(&head, " ", ProcessName(device.rank, device.pid));
   }
   std::string figures;
-  for (const Part& part : parts) {
-    if (part.bytes > 0) absl::StrAppend(&figures, figures.empty() ? "" : ", ", BytesText(part.bytes), " ", part.name);
+  for (const DevicePart& part : parts) {
+    if (part.bytes == 0) continue;
+    absl::StrAppend(&figures, figures.empty() ? "" : ", ", BytesText(part.bytes), " ", NameOf(part.kind));
   }
   if (device.total_bytes > 0) absl::StrAppend(&figures, " of ", BytesText(device.total_bytes));
   const int left = style.columns - DisplayWidth(head) - DisplayWidth(figures) - 4;
@@ -129,11 +114,9 @@ std::string PlaceText(const ReportFrame* frame) {
 }
 
 uint64_t PeakOf(const Report& report, const ReportSite& site) {
-  for (const ReportDevice& device : report.devices) {
-    // Of several processes the peak is that of one, but a site is that of all.
-    if (site.device && device.index == *site.device) return device.processes > 1 ? 0 : device.peak.live;
-  }
-  return 0;
+  const ReportDevice* const device = FindDevice(report, site.device);
+  // Of several processes the peak is that of one, but a site is that of all.
+  return device == nullptr || device->processes > 1 ? 0 : device->peak.live;
 }
 
 std::string ShareOfPeak(const Report& report, const TopRow& row) {
@@ -155,10 +138,8 @@ Paint PaintOf(const ReportSite& site) {
 
 // With a framework's blocks, these are what is live on a device, and memory of the driver is not a share of them.
 bool IsShareOfLive(const Report& report, const ReportSite& site) {
-  return site.level != Level::kDriver ||
-         std::none_of(report.devices.begin(), report.devices.end(), [&](const auto& device) {
-           return site.device && device.index == *site.device && device.peak.framework;
-         });
+  const ReportDevice* const device = FindDevice(report, site.device);
+  return site.level != Level::kDriver || device == nullptr || !device->peak.framework;
 }
 
 void AddTo(const Report& report, TopRow* row, const ReportSite& site, const TopView& view) {

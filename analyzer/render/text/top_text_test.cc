@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/render/words/verdict_words.h"
+#include "analyzer/render/words/finding_words.h"
 
 namespace vramtrack {
 namespace {

@@ -13,7 +13,7 @@
 #include "analyzer/base/quantity.h"
 #include "analyzer/model/answer.h"
 #include "analyzer/model/notable.h"
-#include "analyzer/render/words/verdict_words.h"
+#include "analyzer/render/words/finding_words.h"
 
 namespace vramtrack {
 namespace {
@@ -100,6 +100,23 @@ std::string PhasesText(const ReportSteps& steps) {
     absl::StrAppend(&text, "; ", FormatPercent(unjudged), " of the run could not be judged");
   }
   return text;
+}
+
+std::string EvidenceOf(const ReportSite& site) {
+  const bool steps = site.rate_unit == RateUnit::kStep;
+  if (!site.kept || site.kept->tested_steps == 0 || site.kept->steps_with_survivors == 0 ||
+      site.verdict == Verdict::kGrowingBuffer) {
+    return site.explanation.substr(0, site.explanation.find(';'));
+  }
+  const ReportKept& kept = *site.kept;
+  const std::string checked =
+      absl::StrCat(Plural(kept.tested_steps, steps ? "step" : "window", steps ? "steps" : "windows"), " checked kept ");
+  if (kept.steps_with_survivors < kept.tested_steps) {
+    return absl::StrCat(FormatCount(kept.steps_with_survivors), " of ", checked,
+                        Plural(kept.survivor_objects, "object", "objects"));
+  }
+  const double each = std::round(static_cast<double>(kept.survivor_objects) / static_cast<double>(kept.tested_steps));
+  return absl::StrCat("all ", checked, FormatAbout(each), each == 1 ? " object each" : " objects each");
 }
 
 }  // namespace
@@ -197,12 +214,15 @@ std::string Certainty(const Report& report, const ReportSite& site) {
 
 std::string TimeToOutOfMemory(const Report& report, const ReportSite& site) {
   if (!site.device || HasRunOut(report, *site.device)) return "";
-  for (const ReportDevice& device : report.devices) {
-    if (device.index != *site.device || !device.growth || !device.growth->steps_to_oom) continue;
-    std::string full = FormatTimeToFull(*device.growth->steps_to_oom);
-    return full.empty() ? "" : absl::StrCat("at this rate device ", device.index, " is ", full);
-  }
-  return "";
+  const ReportDevice* const device = FindDevice(report, site.device);
+  if (device == nullptr || !device->growth || !device->growth->steps_to_oom) return "";
+  const std::string full = FormatTimeToFull(*device->growth->steps_to_oom);
+  return full.empty() ? "" : absl::StrCat("at this rate device ", device->index, " is ", full);
+}
+
+std::string OfProcesses(const Report& report) {
+  const size_t count = report.processes.size();
+  return count > 1 ? absl::StrCat(" of ", FormatCount(count), " processes") : "";
 }
 
 // Short runs do not show rare leaks.
@@ -214,33 +234,19 @@ std::string WhatWouldShow(const ReportSteps& steps) {
 }
 
 std::string NoLeakWords(const Report& report) {
-  const std::string processes =
-      report.processes.size() > 1 ? absl::StrCat(" of ", FormatCount(report.processes.size()), " processes") : "";
-  return absl::StrCat("none of ", Plural(AllSites(report), "allocation site", "allocation sites"), processes,
+  return absl::StrCat("none of ", Plural(AllSites(report), "allocation site", "allocation sites"), OfProcesses(report),
                       " leaks (", StepsCounted(report), WhatWouldShow(report.steps), ")");
 }
 
 std::string NoLeakInShort(const Report& report) {
-  const std::string processes =
-      report.processes.size() > 1 ? absl::StrCat(" of ", FormatCount(report.processes.size()), " processes") : "";
-  return absl::StrCat(report.steps.unit == StepUnit::kStep ? "in " : "", StepsCounted(report), processes);
+  return absl::StrCat(report.steps.unit == StepUnit::kStep ? "in " : "", StepsCounted(report), OfProcesses(report));
 }
 
-std::string EvidenceInShort(const ReportSite& site) {
-  const bool steps = site.rate_unit == RateUnit::kStep;
-  if (!site.kept || site.kept->tested_steps == 0 || site.kept->steps_with_survivors == 0 ||
-      site.verdict == Verdict::kGrowingBuffer) {
-    return site.explanation.substr(0, site.explanation.find(';'));
-  }
-  const ReportKept& kept = *site.kept;
-  const std::string checked =
-      absl::StrCat(Plural(kept.tested_steps, steps ? "step" : "window", steps ? "steps" : "windows"), " checked kept ");
-  if (kept.steps_with_survivors < kept.tested_steps) {
-    return absl::StrCat(FormatCount(kept.steps_with_survivors), " of ", checked,
-                        Plural(kept.survivor_objects, "object", "objects"));
-  }
-  const double each = std::round(static_cast<double>(kept.survivor_objects) / static_cast<double>(kept.tested_steps));
-  return absl::StrCat("all ", checked, FormatAbout(each), each == 1 ? " object each" : " objects each");
+std::string ShortEvidence(const Report& report, const ReportSite& site) {
+  std::string evidence = Printable(EvidenceOf(site));
+  if (!evidence.empty() && evidence.back() == '.') evidence.pop_back();
+  const std::string full = TimeToOutOfMemory(report, site);
+  return absl::StrCat(evidence, evidence.empty() || full.empty() ? "" : "; ", full);
 }
 
 const ReportGrowthLine* GrowingLine(const Report& report) {

@@ -45,8 +45,9 @@ std::string OwnRate(const ReportSite& site);
 std::string OnDevices(const LeakAtPlace& leak);
 // Returns the evidence, such as "95 % CI 767 to 769 KiB, 60 steps, since step 12".
 std::string Certainty(const Report& report, const ReportSite& site);
-// Returns the evidence for a leak in about ten words: "all 104 steps checked kept 2 objects each".
-std::string EvidenceInShort(const ReportSite& site);
+// Returns the evidence for a leak in about ten words, and when the device will be full if that is known: "all 104 steps
+// checked kept 2 objects each; at this rate device 0 is full in 109,000 steps".
+std::string ShortEvidence(const Report& report, const ReportSite& site);
 // Returns a text such as "at this rate device 0 is full in 109,000 steps". Empty if the time is unknown, or the device
 // has already run out of memory.
 std::string TimeToOutOfMemory(const Report& report, const ReportSite& site);

@@ -23,9 +23,14 @@ std::string SharedWithHost(const ReportDevice& device) {
                       device.unattributed_bytes != 0 ? ", and are among the unattributed bytes" : "");
 }
 
+std::string LiveAndReserved(const ReportMoment& moment) {
+  const bool same = moment.reserved == moment.live;
+  return absl::StrCat(BytesText(moment.live), " live", same ? "" : ", ",
+                      same ? "" : BytesText(moment.reserved) + " reserved");
+}
+
 std::string Moment(const ReportDevice& device, const ReportMoment& moment) {
-  std::string text = BytesText(moment.live) + " live";
-  if (moment.reserved != moment.live) absl::StrAppend(&text, ", ", BytesText(moment.reserved), " reserved");
+  std::string text = LiveAndReserved(moment);
   if (moment.device_used != 0 && moment.device_used != moment.reserved) {
     absl::StrAppend(&text, ", ", BytesText(moment.device_used), " used on the device",
                     device.asked_free_memory ? "" : ", excluding the CUDA context");
@@ -223,8 +228,10 @@ void AddPins(const std::vector<ReportPin>& pins, uint64_t all, const char* which
 }
 
 // The first of `texts` with the label, the others below it.
-void AddAll(const char* label, const std::vector<std::string>& texts, WordRows* rows) {
-  for (size_t i = 0; i < texts.size(); ++i) rows->emplace_back(i == 0 ? label : "", texts[i]);
+WordRows RowsOf(const char* label, const std::vector<std::string>& texts) {
+  WordRows rows;
+  for (const std::string& text : texts) rows.emplace_back(rows.empty() ? label : "", text);
+  return rows;
 }
 
 std::string CardProcess(const ReportCard::Process& process) {
@@ -232,6 +239,25 @@ std::string CardProcess(const ReportCard::Process& process) {
       process.began_s > 0 ? absl::StrCat("started ", FormatSeconds(process.began_s), " later") : "started first";
   return absl::StrCat(ProcessName(process.rank, process.pid), ": ", BytesText(process.at_most), "; peak ",
                       BytesText(process.peak), ", ", BytesText(process.last), " at its end; ", began);
+}
+
+// Whether it is worth looking for the line in the host's memory: a simulated device is kept there, and what leaks on a
+// device has an object in it for each block.
+bool NeedsHostProfiler(const Report& report) {
+  if (AnswerOf(report) == Answer::kLeak) return false;
+  return std::none_of(report.devices.begin(), report.devices.end(),
+                      [](const ReportDevice& device) { return IsSimulated(device); });
+}
+
+std::string HostGrowth(const Report& report) {
+  const ReportGrowth& growth = *report.host->resident.growth;
+  const std::string rate = RateWithInterval(growth);
+  if (!report.host->resident.grows()) {
+    return absl::StrCat("changes by ", rate, ", no clear growth", growth.refused.empty() ? "" : ": " + growth.refused);
+  }
+  return absl::StrCat(
+      "resident memory grows by ", rate,
+      NeedsHostProfiler(report) ? "; a profiler of host memory (memray, heaptrack) finds the line" : "");
 }
 
 }  // namespace
@@ -247,11 +273,8 @@ std::string DeviceTitle(const ReportDevice& device) {
 }
 
 std::string PeakText(const ReportDevice& device) {
-  const ReportMoment& peak = device.peak;
-  std::string text = absl::StrCat("peak ", BytesText(peak.live), " live");
-  if (peak.reserved != peak.live) absl::StrAppend(&text, ", ", BytesText(peak.reserved), " reserved");
-  if (peak.step) absl::StrAppend(&text, ", at step ", *peak.step);
-  return text;
+  const std::string at = device.peak.step ? absl::StrCat(", at step ", *device.peak.step) : "";
+  return absl::StrCat("peak ", LiveAndReserved(device.peak), at);
 }
 
 WordRows MemoryRows(const Report& /*report*/, const ReportDevice& device) {
@@ -270,15 +293,12 @@ WordRows LedgerRows(const Report& /*report*/, const ReportDevice& device) {
 }
 
 WordRows GrowthRows(const Report& report, const ReportDevice& device) {
-  WordRows rows;
-  if (device.growth) AddAll("growth", GrowthTexts(device, HasRunOut(report, device.index)), &rows);
-  return rows;
+  if (!device.growth) return {};
+  return RowsOf("growth", GrowthTexts(device, HasRunOut(report, device.index)));
 }
 
 WordRows HeldRows(const Report& /*report*/, const ReportDevice& device) {
-  WordRows rows;
-  if (device.held) AddAll("held", HeldTexts(*device.held), &rows);
-  return rows;
+  return device.held ? RowsOf("held", HeldTexts(*device.held)) : WordRows();
 }
 
 WordRows ValueRows(const Report& /*report*/, const ReportDevice& device) {
@@ -311,12 +331,6 @@ WordRows FragmentationRows(const Report& /*report*/, const ReportDevice& device)
     AddPins(fragmentation.growth->pins, fragmentation.growth->free_pinned, " new", &rows);
   }
   for (const ReportMemoryPool& pool : device.memory_pools) rows.emplace_back("pool", Printable(MemoryPool(pool)));
-  return rows;
-}
-
-WordRows AdviceRows(const Report& /*report*/, const ReportDevice& device) {
-  WordRows rows;
-  for (const ReportAdvice& advice : device.fragmentation.advice) rows.emplace_back("advice", AdviceText(advice));
   return rows;
 }
 
@@ -358,29 +372,6 @@ std::string HostTitle(const Report& report) {
   const bool several = report.processes.size() > 1;
   return several ? absl::StrCat("Host memory of ", ProcessName(host.rank, host.pid)) : "Host memory";
 }
-
-namespace {
-
-// Whether it is worth looking for the line in the host's memory: a simulated device is kept there, and what leaks on a
-// device has an object in it for each block.
-bool NeedsHostProfiler(const Report& report) {
-  if (AnswerOf(report) == Answer::kLeak) return false;
-  return std::none_of(report.devices.begin(), report.devices.end(),
-                      [](const ReportDevice& device) { return IsSimulated(device); });
-}
-
-std::string HostGrowth(const Report& report) {
-  const ReportGrowth& growth = *report.host->resident.growth;
-  const std::string rate = RateWithInterval(growth);
-  if (!report.host->resident.grows()) {
-    return absl::StrCat("changes by ", rate, ", no clear growth", growth.refused.empty() ? "" : ": " + growth.refused);
-  }
-  return absl::StrCat(
-      "resident memory grows by ", rate,
-      NeedsHostProfiler(report) ? "; a profiler of host memory (memray, heaptrack) finds the line" : "");
-}
-
-}  // namespace
 
 WordRows HostRows(const Report& report) {
   const ReportHost& host = *report.host;

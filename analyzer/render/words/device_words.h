@@ -30,7 +30,6 @@ WordRows HeldRows(const Report& report, const ReportDevice& device);           /
 WordRows ValueRows(const Report& report, const ReportDevice& device);          // how the peak follows the step's value
 WordRows LimitRows(const Report& report, const ReportDevice& device);          // how much can be filled
 WordRows FragmentationRows(const Report& report, const ReportDevice& device);  // reserved and not live, what pins it
-WordRows AdviceRows(const Report& report, const ReportDevice& device);         // settings that would help
 WordRows UntracedRows(const Report& report, const ReportDevice& device);       // what was not traced
 std::string AdviceText(const ReportAdvice& advice);
 

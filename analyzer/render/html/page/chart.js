@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Curves over steps or seconds, drawn by uPlot. A box at the pointer shows the values there.
 
-import uPlot from 'uplot';
+import {color, h, hideTip, say, showTip, swatch} from './dom.js';
 import * as format from './format.js';
-import {color, h, swatch} from './dom.js';
-import {hideTip, say, showTip} from './tip.js';
+import {numbers, table} from './pieces.js';
 import {Zoom} from './zoom.js';
+import uPlot from 'uplot';
 
 const POWERS_OF_TWO = Array.from({length: 62}, (_, i) => 2 ** i);
 const TABLE_ROWS = 1000;
@@ -37,9 +37,10 @@ export function fitCharts() {
   }
 }
 
-// Registers a canvas that draws itself, for as long as it is part of the page.
+// Registers a canvas that draws itself: whenever its size or the colours change, for as long as it is part of the page.
 export function keepDrawn(canvas, draw) {
   charts.add({root: canvas, redraw: draw, fit: draw, destroy: () => {}});
+  new ResizeObserver(draw).observe(canvas);
 }
 
 export function destroyCharts(within) {
@@ -101,7 +102,7 @@ export function makeChart({label, unit = 'steps', x, series, bands = [], draw = 
         (u) => {
           const at = u.cursor.idxs?.[1] ?? u.cursor.idx;
           if (at === null || at === undefined || u.cursor.left < 0) return hideTip();
-          const shown = series.filter((one, i) => u.series[i + 1].show && !one.quiet).map((one) => ({...one, value: (one.told ?? one.values)[at]}));
+          const shown = series.filter((one, i) => u.series[i + 1].show).map((one) => ({...one, value: (one.told ?? one.values)[at]}));
           const values = shown.filter(({value}) => value !== null && value !== undefined);
           const title = name(x[at], holds ? next(at) : x[at]);
           say(`${title}: ` + values.map((one) => `${one.label} ${format.bytes(one.value)}`).join(', ') + marksAt(u, marks));
@@ -154,7 +155,7 @@ export function makeChart({label, unit = 'steps', x, series, bands = [], draw = 
     const first = x.findIndex((one, i) => one >= zoom.from || (holds && next(i) > zoom.from));
     const at = chart.cursor.left >= 0 ? (chart.cursor.idxs?.[1] ?? chart.cursor.idx) + moves[event.key] : first;
     const to = Math.min(Math.max(at, 0), x.length - 1);
-    if ((holds ? next(to) <= zoom.from : x[to] < zoom.from) || x[to] >= zoom.to) (x[to] < zoom.from ? zoom.earlier() : zoom.later());
+    if ((holds ? next(to) <= zoom.from : x[to] < zoom.from) || x[to] >= zoom.to) zoom.move(x[to] < zoom.from ? -1 : 1);
     const shown = holds ? (x[to] + next(to)) / 2 : x[to];
     chart.setCursor({left: chart.valToPos(Math.min(Math.max(shown, zoom.from), zoom.to), 'x'), top: 0});
     event.preventDefault();
@@ -218,30 +219,39 @@ export function withOpacity(hex, opacity) {
   return hex + Math.round(opacity * 255).toString(16).padStart(2, '0');
 }
 
+// A small picture of curves: [{points, color, fill}]. Points [x, y] are shares of the width and of the height; `fill`: the opacity
+// of what is below a curve.
+export function smallPicture(curves, attributes) {
+  const canvas = h('canvas', {'aria-hidden': 'true', ...attributes});
+  const draw = () => {
+    const [width, height, scale] = [canvas.clientWidth, canvas.clientHeight, devicePixelRatio || 1];
+    if (width === 0) return;
+    canvas.width = width * scale;
+    canvas.height = height * scale;
+    const context = canvas.getContext('2d');
+    context.scale(scale, scale);
+    context.lineWidth = 1.5;
+    for (const {points, color: name, fill} of curves) {
+      const at = ([x, y]) => [1 + x * (width - 2), height - 1 - y * (height - 3)];
+      context.beginPath();
+      for (const point of points) context.lineTo(...at(point));
+      context.strokeStyle = color(name);
+      context.stroke();
+      if (!fill) continue;
+      context.lineTo(at(points[points.length - 1])[0], height);
+      context.lineTo(at(points[0])[0], height);
+      context.fillStyle = withOpacity(color(name), fill);
+      context.fill();
+    }
+  };
+  keepDrawn(canvas, draw);
+  return canvas;
+}
+
 // A small curve for a list.
 export function sparkline(values, name) {
-  const width = 96;
-  const height = 24;
-  const canvas = h('canvas', {class: 'sparkline', width: width * 2, height: height * 2, 'aria-hidden': 'true'});
-  const paint = () => {
-    const context = canvas.getContext('2d');
-    context.clearRect(0, 0, canvas.width, canvas.height);
-    context.scale(2, 2);
-    const high = values.reduce((a, b) => Math.max(a, b), 1);
-    context.beginPath();
-    values.forEach((value, i) => context.lineTo(1 + (i / Math.max(values.length - 1, 1)) * (width - 2), height - 2 - (value / high) * (height - 4)));
-    context.strokeStyle = color(name);
-    context.lineWidth = 1.5;
-    context.stroke();
-    context.lineTo(width - 1, height);
-    context.lineTo(1, height);
-    context.fillStyle = withOpacity(color(name), 0.15);
-    context.fill();
-    context.setTransform(1, 0, 0, 1, 0, 0);
-  };
-  paint();
-  keepDrawn(canvas, paint);
-  return canvas;
+  const most = format.highest(values) || 1;
+  return smallPicture([{points: values.map((value, i) => [i / Math.max(values.length - 1, 1), value / most]), color: name, fill: 0.15}], {class: 'sparkline'});
 }
 
 // The same figures as a table, made when somebody asks for it.
@@ -256,12 +266,11 @@ export function tableTwin(unit, x, series, label = 'as a table') {
         const every = Math.ceil(x.length / TABLE_ROWS);
         const rows = [];
         for (let i = 0; i < x.length; i += every) {
-          rows.push(h('tr', null, h('th', {scope: 'row'}, unit === 'seconds' ? format.seconds(x[i]) : format.count(unit === 'events' ? x[i] + 1 : x[i])), series.map((one) => h('td', null, format.bytes((one.told ?? one.values)[i] ?? null)))));
+          rows.push([unit === 'seconds' ? format.seconds(x[i]) : format.count(unit === 'events' ? x[i] + 1 : x[i]), ...series.map((one) => format.bytes((one.told ?? one.values)[i] ?? null))]);
         }
-        details.append(
-          every > 1 ? h('p', {class: 'note'}, `one of ${every} points`) : '',
-          h('div', {class: 'scroll short'}, h('table', null, h('thead', null, h('tr', null, h('th', {scope: 'col'}, POSITION_TITLES[unit]), series.map((one) => h('th', {scope: 'col'}, one.label)))), h('tbody', null, rows))),
-        );
+        const made = table(every > 1 ? `one of every ${every} points` : null, numbers([POSITION_TITLES[unit], ...series.map((one) => one.label)]), rows);
+        made.classList.add('short');
+        details.append(made);
       },
     },
     h('summary', null, label),

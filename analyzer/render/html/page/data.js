@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page shows: the report as JSON, with its sites as columns (../columns.h).
+// What the page shows: the report as JSON, with its sites as columns (../columns.h), how verdicts are to be taken, and sites
+// by line.
 
-import {isLeakVerdict, learnTones} from './verdicts.js';
+const TONES = ['bad', 'unsure', 'good'];  // the one that needs attention most first
+const tones = {};
+
+const learnTones = (learned) => Object.assign(tones, learned);
+export const toneOf = (verdict) => tones[verdict];
+export const isLeakVerdict = (verdict) => tones[verdict] === 'bad';
+
+// The one of several that needs attention most; of those that need as much, the most frequent.
+export function worstOf(verdicts) {
+  const counts = new Map();
+  for (const verdict of verdicts) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
+  return [...counts].sort(([a, m], [b, n]) => TONES.indexOf(tones[a]) - TONES.indexOf(tones[b]) || n - m || (a < b ? -1 : 1))[0][0];
+}
 
 function decodeBase64(text) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
@@ -23,11 +36,8 @@ function columnReader(column) {
   return (row) => (at[row] < 0 ? null : values[at[row]]);
 }
 
-function tableReader(columns) {
-  const readers = {};
-  for (const [name, column] of Object.entries(columns)) readers[name] = columnReader(column);
-  return readers;
-}
+const tableReader = (columns) => Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, columnReader(column)]));
+const rowOf = (table, row) => Object.fromEntries(Object.entries(table).map(([name, read]) => [name, read(row)]));
 
 export class Report {
   constructor(data) {
@@ -43,42 +53,28 @@ export class Report {
     this.stackParent = sites.stacks.parent;
     this.stackFrame = sites.stacks.frame;
     this.frameField = tableReader(sites.frames);
-    this.frameCount = sites.frames.function ? sites.frames.line.length : 0;
+    this.frameCount = sites.frames.line?.length ?? 0;
+    this.runsPython = sites.frames.language?.values.includes('python') ?? false;
     this.rowOfId = new Map();
     for (let row = 0; row < this.siteCount; ++row) this.rowOfId.set(this.siteField.id(row), row);
   }
 
   // The fields of a site, as in the report's JSON, without its frames.
   site(row) {
-    const site = {row};
-    for (const name in this.siteField) site[name] = this.siteField[name](row);
-    return site;
+    return {row, ...rowOf(this.siteField, row)};
   }
 
   siteById(id) {
     return this.rowOfId.has(id) ? this.site(this.rowOfId.get(id)) : null;
   }
 
-  runsPython() {
-    for (let i = 0; i < this.frameCount; ++i) {
-      if (this.frameField.language(i) === 'python') return true;
-    }
-    return false;
-  }
-
   // The frames of a site, the most recent call first.
   frames(row) {
     const frames = [];
     for (let node = this.stackOfSite[row]; node >= 0; node = this.stackParent[node]) {
-      frames.push(this.frame(this.stackFrame[node]));
+      frames.push(rowOf(this.frameField, this.stackFrame[node]));
     }
     return frames;
-  }
-
-  frame(number) {
-    const frame = {};
-    for (const name in this.frameField) frame[name] = this.frameField[name](number);
-    return frame;
   }
 
   // The number of one of a site's frames, 0 being the most recent call.
@@ -140,4 +136,42 @@ export function patternOf(query) {
   } catch {
     return new RegExp(query.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'i');
   }
+}
+
+// A segment is memory that a framework's allocator took from CUDA; the blocks in it are sites of their own.
+export const isSegment = (report, row) => report.siteField.category(row) === 'segment';
+
+// The row that names a site's line: of a part of a leak, the site that leads the leak.
+function leaderOf(report, row) {
+  const leader = report.siteField.part_of(row);
+  return leader && report.rowOfId.has(leader) ? report.rowOfId.get(leader) : row;
+}
+
+// `key` tells lines apart; `row` is the site that names the line.
+function lineOf(report, row) {
+  const named = leaderOf(report, row);
+  const leak = isLeakVerdict(report.siteField.verdict(named));
+  const place = report.place(named);
+  const kind = leak ? 'leak' : isSegment(report, named) ? 'segment' : 'site';
+  return {key: `${kind}|${place.location}|${place.function}`, row: named, leak, place};
+}
+
+// `samples`: [{id, ...}] with the ids of sites. For each line {key, row, leak, place, samples}, in the order of their
+// first samples. A site that the page does not list is a line of its own, without a row.
+export function byLine(report, samples) {
+  const lines = new Map();
+  for (const sample of samples) {
+    const row = report.rowOfId.get(sample.id);
+    const line = row === undefined ? {key: `unlisted|${sample.id}`, row: null, leak: false, place: {location: `site ${sample.id}`, function: ''}} : lineOf(report, row);
+    if (!lines.has(line.key)) lines.set(line.key, {...line, samples: []});
+    lines.get(line.key).samples.push(sample);
+  }
+  return [...lines.values()];
+}
+
+// The last part of the path is enough where room is short.
+export function shortLineText({place, leak}) {
+  const file = place.location.split('/').pop();
+  if (leak) return `leak ${file}`;
+  return place.function ? `${file}  ${place.function}` : file;
 }

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pictures of a comparison: what the calls of both runs hold at their peaks, and the timelines on one scale.
 
+import {destroyCharts} from './chart.js';
 import {Report} from './data.js';
-import {fill, h} from './dom.js';
+import {fill, h, spoken} from './dom.js';
 import {flameFigure} from './flame.js';
-import {samplesOfPeak} from './flame_tree.js';
 import * as format from './format.js';
-import {timelinesOnOneScale} from './timelines.js';
-import {spoken} from './tip.js';
+import {samplesOfPeak} from './icicle.js';
+import {timelinesOnOneScale} from './timeline_series.js';
 
 const SMALLEST = 1 << 20;  // bytes; a picture of less would look like much
 
 const key = (one) => String(one.device ?? 'host');
-const highest = (timeline) => timeline.live.high.reduce((a, b) => Math.max(a, b), 0);
 
 // Of one device, with the buttons that turn and fold it.
 function flameOf(base, next, device) {
@@ -24,7 +23,10 @@ function flameOf(base, next, device) {
   ];
   const shown = {inverted: false, fold: false};
   const holder = h('div');
-  const draw = () => fill(holder, flameFigure({...shown, samples, joined: true, zoom: 'all', label: 'Calls that hold the memory at the peaks of both runs', note: 'A box is as wide as the bytes that its calls hold in the run in which they hold more; its label and its colour say how much that changed. Calls are the same if function and file are; lines may have moved.'}).element);
+  const draw = () => {
+    destroyCharts(holder);
+    fill(holder, flameFigure({...shown, samples, joined: true, zoom: 'all', label: 'Calls that hold the memory at the peaks of both runs', note: 'A box is as wide as the bytes that its calls hold in the run in which they hold more; its label and its colour say how much that changed. Calls are the same if function and file are; lines may have moved.'}).element);
+  };
   const toggle = (name, label) =>
     h('button', {type: 'button', 'aria-pressed': 'false', onclick: (event) => {
       shown[name] = !shown[name];
@@ -48,10 +50,10 @@ export function showDiff(data, page) {
   (page.querySelector('#flame') ?? page).append(...flames.flat(Infinity));
   const parts = devices.map((device) => {
     const shown = sides.flatMap(([name, side]) => side.timeline.filter((one) => key(one) === device).map((timeline) => ({title: `${name}, ${format.device(timeline.device)}`, report: side, timeline})));
-    if (Math.max(...shown.map((one) => highest(one.timeline))) < SMALLEST) return [];
+    if (Math.max(...shown.map((one) => format.highest(one.timeline.live.high))) < SMALLEST) return [];
     // Steps and seconds have no scale in common.
     const units = [...new Set(shown.map((one) => one.timeline.unit))];
-    return units.map((unit) => timelinesOnOneScale(shown.filter((one) => one.timeline.unit === unit), 'category'));
+    return units.map((unit) => timelinesOnOneScale(shown.filter((one) => one.timeline.unit === unit)));
   });
   if (parts.flat().length) {
     const place = page.querySelector('#timelines') ?? page;

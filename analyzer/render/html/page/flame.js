@@ -2,25 +2,15 @@
 // The flame graph: which calls hold the memory at any moment of the run, or what grew between two moments; below it the peak, line
 // by line.
 
-import {makeChart} from './chart.js';
+import {destroyCharts, makeChart, positionName} from './chart.js';
 import {patternOf} from './data.js';
 import {fill, h} from './dom.js';
-import {matchesOf, samplesOfPeak, samplesOfSites, treeOf} from './flame_tree.js';
 import * as format from './format.js';
-import {Icicle, icicleLegend} from './icicle.js';
-import {peakSection} from './peak.js';
+import {Icicle, icicleLegend, matchesOf, samplesOfPeak, samplesOfSites, treeOf} from './icicle.js';
 import {choice, deviceChoice, deviceKey} from './pieces.js';
 import * as state from './state.js';
+import {peakSection} from './summary.js';
 import {binAt, binWidth} from './timeline_series.js';
-
-const icicles = new Set();
-
-export function redrawIcicles() {
-  for (const icicle of icicles) {
-    if (icicle.canvas.isConnected) icicle.draw();
-    else icicles.delete(icicle);
-  }
-}
 
 const highestBin = (values) => values.reduce((best, value, i) => (value > values[best] ? i : best), 0);
 
@@ -58,7 +48,6 @@ export function flameFigure({samples, whole, label, inverted, fold, joined, zoom
     onOpen: (node) => onOpen?.(nodes[node].site),
     matches: matches && ((i) => matches.found[i]),
   });
-  icicles.add(icicle);
   showWay(icicle.zoomed);
   const show = (id) => {
     const node = nodeOf(id);
@@ -93,12 +82,7 @@ function betweenMoments(report, timeline, from, to) {
 
 const switchOf = (label, name, options, current) => choice(label, options, current[name] ?? '', (value) => state.change({[name]: value, zoom: null}, {replace: true}));
 
-const momentName = (timeline, bin) => {
-  const at = timeline.position[bin];
-  if (timeline.unit === 'seconds') return format.seconds(at);
-  const width = binWidth(timeline.position, timeline.unit);
-  return width > 1 ? `steps ${format.count(at)} to ${format.count(at + width - 1)}` : `step ${format.count(at)}`;
-};
+const momentName = ({position, unit}, bin) => positionName(unit, position[bin], position[bin] + binWidth(position, unit));
 
 export function flameView(report, shown) {
   flameView.update = () => {};
@@ -138,6 +122,7 @@ export function flameView(report, shown) {
     if (key === drawn) return figure?.show(now.zoom);
     drawn = key;
     figure = null;
+    destroyCharts(graph);
     for (const [name, {input, output}] of Object.entries(sliders)) {
       const bin = name === 'at' ? at : since;
       input.value = String(bin);

@@ -56,6 +56,9 @@ export function percent(share) {
   return share > 0 && share < 1e-4 ? '< 0.01 %' : `${about(100 * share)} %`;
 }
 
+// The highest of values that are none below 0.
+export const highest = (values) => values.reduce((a, b) => Math.max(a, b), 0);
+
 export function plural(number, one, several) {
   return `${count(number)} ${number === 1 ? one : several}`;
 }

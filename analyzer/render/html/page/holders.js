@@ -1,24 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which Python variables hold the memory, as walks through Python's objects saw it: by variable, then by category, module, graph
-// node and shape.
+// Which Python names hold the memory, as walks through Python's objects saw it: of one site; and of all by variable, then by
+// category, module, graph node and shape.
 
-import {cellBar, numbers, shareBar, table} from './bars.js';
-import {categoryColor} from './colors.js';
+import {isLeakVerdict} from './data.js';
 import {h} from './dom.js';
 import * as format from './format.js';
-import {variableText, walkTime} from './holder.js';
-import {badge, deviceChoice} from './pieces.js';
-import {isLeakVerdict} from './verdicts.js';
+import {badge, categoryColor, cellBar, deviceChoice, figures, moreThan, numbers, shareBar, table} from './pieces.js';
+
+// `__main__` is where every script is: it says nothing.
+const variableText = (path) => path.replace(/^__main__\./, '');
+
+// When a walk was made: "step 48 (3.1 s)".
+const walkTime = (step, seconds) => (step === null ? format.seconds(seconds) : `step ${format.count(step)} (${format.seconds(seconds)})`);
+
+// A table of holders: [{path, type, count, bytes, objects, share}].
+export function holdersTable(caption, holders) {
+  const cell = (one) => [h('code', {class: 'location'}, one.path), h('span', {class: 'note'}, [one.type ?? '', one.count === null ? '' : format.plural(one.count, 'entry', 'entries')].filter(Boolean).join(', '))];
+  return table(caption, [{label: 'holder', class: 'place'}, ...numbers(['bytes', 'share', 'blocks'])], holders.map((one) => [cell(one), [format.bytes(one.bytes), cellBar(one.share)], format.percent(one.share), format.count(one.objects)]));
+}
+
+function growthOf(holder) {
+  if (holder.count === null) return '';
+  const now = `${format.count(holder.count)} at ${walkTime(holder.step, holder.seconds)}`;
+  return holder.count_before === null ? now : `${format.count(holder.count_before)} at ${walkTime(holder.step_before, holder.seconds_before)}, ${now}`;
+}
+
+// null where no walk looked at the site.
+export function holderBlock({holder, verdict}) {
+  if (!holder) return null;
+  return h(
+    'section',
+    {class: 'holder'},
+    h('h3', null, 'Who holds it'),
+    holder.path ? h('p', null, h('code', {class: 'location'}, holder.path)) : null,
+    h('p', {class: 'why'}, 'Kept by ', holder.explanation, '.'),
+    holder.hint ? h('p', {class: 'fix'}, h('b', null, 'Fix: '), holder.hint, '.') : null,
+    figures([
+      ['explains', holder.path ? `${format.percent(holder.share)} of ${isLeakVerdict(verdict) ? "the leak's " : ''}${format.bytes(holder.walked_bytes)}` : ''],
+      ['entries', growthOf(holder)],
+      ['not found by the walk', holder.not_seen_bytes ? `${format.bytes(holder.not_seen_bytes)} in ${format.plural(holder.not_seen_objects, 'block', 'blocks')}` : ''],
+      ['seen by walk', `${format.count(holder.walk)}, at ${walkTime(holder.step, holder.seconds)}${holder.complete ? '' : '; it stopped early'}`],
+    ]),
+    holder.others.length ? holdersTable('What else holds it', holder.others) : null,
+  );
+}
 
 const MOST_VARIABLES = 12;
 const MOST_WALKS = 200;
 const MOST_PARTS = 12;
-const PLACE = {class: 'place'};
 
 const MOMENTS = {growth: 'live memory kept growing', out_of_memory: 'an allocation failed', request: 'it was requested', exit: 'the interpreter ended', interval: 'at an interval', unknown: 'unknown'};
 
 // There is something to say of a job that runs Python.
-export const hasHolders = (report) => report.walks.length > 0 || report.runsPython();
+export const hasHolders = (report) => report.walks.length > 0 || report.runsPython;
 
 // The first rows of a table; the others are folded.
 function shortTable(caption, columns, rows, most) {
@@ -52,7 +86,7 @@ function entriesText({count, count_before: before, step, step_before: stepBefore
 function variablesTable(report, device) {
   const variables = variablesOf(report, device);
   if (!variables.length) return null;
-  const most = Math.max(...variables.map((one) => one.bytes), 1);
+  const most = format.highest(variables.map((one) => one.bytes)) || 1;
   const rows = variables.map((one) => [
     [one.leak ? [badge('leak'), ' '] : null, h('code', {class: 'location'}, variableText(one.container)), h('span', {class: 'note'}, [one.type, one.file?.split('/').pop()].filter(Boolean).join(', '))],
     [format.bytes(one.bytes), cellBar(one.bytes / most, one.leak ? 'alarm' : 'live')],
@@ -60,7 +94,7 @@ function variablesTable(report, device) {
     one.rate ?? '',
     one.hint ?? '',
   ]);
-  return shortTable('By variable', [{label: 'variable', ...PLACE}, {label: 'bytes', number: true}, {label: 'entries', number: true}, {label: 'grows'}, {label: 'fix'}], rows, MOST_VARIABLES);
+  return shortTable('By variable', [{label: 'variable', class: 'place'}, {label: 'bytes', number: true}, {label: 'entries', number: true}, {label: 'grows'}, {label: 'fix'}], rows, MOST_VARIABLES);
 }
 
 function categoriesBar(held) {
@@ -76,8 +110,8 @@ function categoriesBar(held) {
 // Blocks that a walk found, by name.
 function parts(caption, label, all) {
   if (!all.length) return null;
-  const most = all.reduce((high, one) => Math.max(high, one.bytes), 1);
-  return shortTable(caption, [{label, ...PLACE}, ...numbers(['bytes', 'blocks'])], all.map((one) => [h('code', {class: 'location'}, one.name), [format.bytes(one.bytes), cellBar(one.bytes / most)], format.count(one.objects)]), MOST_PARTS);
+  const most = format.highest(all.map((one) => one.bytes)) || 1;
+  return shortTable(caption, [{label, class: 'place'}, ...numbers(['bytes', 'blocks'])], all.map((one) => [h('code', {class: 'location'}, one.name), [format.bytes(one.bytes), cellBar(one.bytes / most)], format.count(one.objects)]), MOST_PARTS);
 }
 
 function walksTable(report) {
@@ -94,7 +128,7 @@ function walksTable(report) {
     {class: 'folded'},
     h('summary', null, `${format.plural(walks.length, 'walk', 'walks')}, ${format.seconds(whole)}`),
     table('', [...(several ? numbers(['process']) : []), ...numbers(['walk']), {label: 'when'}, {label: 'why'}, ...numbers(['took', 'objects', 'blocks found']), {label: 'complete'}], rows),
-    walks.length > MOST_WALKS ? h('p', {class: 'note'}, `and ${format.count(walks.length - MOST_WALKS)} more`) : null,
+    moreThan(walks, MOST_WALKS),
   );
 }
 

@@ -1,8 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of `vramtrack view`: asks its server for a newer report, and says how things are.
+// The page of `vramtrack view`: asks its server for a newer report, says how things are, and puts back what a person has scrolled
+// to, opened, hidden and focused.
 
 import {Report, unpack} from './data.js';
 import {h} from './dom.js';
+
+const FOCUSED = 'button, a, select, input, summary, [tabindex]';
+
+// The same place gets the same key, whatever is above it in the list.
+function keyed(root, selector, nameOf) {
+  const found = new Map();
+  for (const element of root.querySelectorAll(selector)) {
+    const name = `${element.closest('[data-site]')?.dataset.site ?? ''}|${nameOf(element)}`;
+    let key = name;
+    for (let i = 2; found.has(key); ++i) key = `${name}|${i}`;
+    found.set(key, element);
+  }
+  return found;
+}
+
+const detailsOf = (root) => keyed(root, 'details', (one) => (one.dataset.site ? 'finding' : one.querySelector('summary')?.textContent ?? ''));
+const legendOf = (root) => keyed(root, '.legend button', (one) => one.textContent);
+const scrollersOf = (root) => keyed(root, '.scroll', (one) => one.className);
+const focusableOf = (root) => keyed(root, FOCUSED, (one) => `${one.tagName}|${one.className}|${one.textContent.slice(0, 80)}`);
+
+// Returns a function that puts it back.
+export function remember(root) {
+  const own = [root.scrollLeft, root.scrollTop];
+  const opened = new Map([...detailsOf(root)].map(([key, one]) => [key, one.open]));
+  const pressed = new Map([...legendOf(root)].map(([key, one]) => [key, one.getAttribute('aria-pressed')]));
+  const scrolled = new Map([...scrollersOf(root)].map(([key, one]) => [key, [one.scrollLeft, one.scrollTop]]));
+  const focus = [...focusableOf(root)].find(([, one]) => one === document.activeElement)?.[0];
+  const putDetails = () => {
+    for (const [key, one] of detailsOf(root)) {
+      if (!opened.has(key) || opened.get(key) === one.open) continue;
+      one.open = opened.get(key);
+      one.dispatchEvent(new Event('toggle'));  // bodies are made by listeners, and what follows needs their height
+    }
+  };
+  return () => {
+    putDetails();
+    putDetails();  // in what was opened just now, too
+    for (const [key, one] of legendOf(root)) {
+      if (pressed.has(key) && pressed.get(key) !== one.getAttribute('aria-pressed')) one.click();
+    }
+    for (const [key, one] of scrollersOf(root)) {
+      if (scrolled.has(key)) [one.scrollLeft, one.scrollTop] = scrolled.get(key);
+    }
+    if (focus !== undefined && document.activeElement === document.body) focusableOf(root).get(focus)?.focus({preventScroll: true});
+    [root.scrollLeft, root.scrollTop] = own;
+  };
+}
 
 const POLL_MS = 1000;
 const QUIET_MS = 1500;  // after the last key or movement of a wheel, so that nothing changes under the hand
@@ -20,13 +68,7 @@ function watchHands() {
 }
 
 // Parses markup of the server; scripts in it never run.
-function parse(markup) {
-  return [...new DOMParser().parseFromString(markup, 'text/html').body.childNodes];
-}
-
-function titleOf(markup) {
-  return new DOMParser().parseFromString(markup, 'text/html').body.textContent;
-}
+const parse = (markup) => new DOMParser().parseFromString(markup, 'text/html').body;
 
 // `show(report, answer)`: for the first report and each newer one; `answer` are its first elements. The report is null if
 // only these are new.
@@ -70,8 +112,8 @@ export function follow(page, address, show) {
     const update = waiting;
     const {data, title, answer} = update.page;
     const report = data ? new Report(await unpack(data)) : null;
-    document.title = titleOf(title);
-    show(report, parse(answer));
+    document.title = parse(title).textContent;
+    show(report, [...parse(answer).childNodes]);
     waiting = null;
     const now = new Date().toLocaleTimeString();
     if (report) shownAt = now;

@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
+// The page: its views, keys and search. Rules of a later style sheet override those of an earlier one.
+
+import 'uplot.css';
+import './colors.css';
+import './page.css';
+import './views.css';
+import './print.css';
 import {destroyCharts, fitCharts, redrawCharts} from './chart.js';
-import {Report, unpack} from './data.js';
+import {patternOf, Report, unpack} from './data.js';
 import {showDiff} from './diff.js';
-import {fill, h} from './dom.js';
+import {fill, h, spoken} from './dom.js';
 import {siteDetail} from './finding.js';
-import {flameView, redrawIcicles} from './flame.js';
+import {flameView} from './flame.js';
+import * as format from './format.js';
 import {hasFindings, leaksView} from './leaks.js';
-import {remember} from './kept.js';
-import {follow} from './live.js';
+import {follow, remember} from './live.js';
 import {memoryView} from './memory.js';
+import {figures} from './pieces.js';
 import {ranksView} from './ranks.js';
-import {showFound} from './search.js';
 import * as state from './state.js';
 import {summaryView} from './summary.js';
 import {setTheme, theme, toggleTheme, useStoredTheme} from './theme.js';
 import {timelineView} from './timeline.js';
-import {spoken} from './tip.js';
 
 // Each view makes its elements from the report and what the address says: again when one of its keys has changed. For all
 // other changes it may have `make.update`. A view that would be empty is not there.
@@ -46,6 +52,17 @@ const MOST_PRINTED = 20;  // findings whose bodies are
 const viewsOf = (report) => ALL_VIEWS.filter((view) => (view.wanted?.(report) ?? true) || (document.body.dataset.live && view.name !== 'ranks'));
 const namesOf = (views) => views.map((view) => view.name).join();
 
+// Marks what a search finds in the view that is open, and says in `output` how many sites there are, with a link to their list.
+function showFound(report, panel, output, now) {
+  const pattern = now.q ? patternOf(now.q) : null;
+  for (const place of panel.querySelectorAll('td.place, .finding > summary .place, .stack li')) {
+    place.classList.toggle('found', pattern !== null && pattern.test(place.textContent));
+  }
+  if (!pattern) return fill(output);
+  const text = format.plural(report.search(pattern).reduce((sum, one) => sum + one, 0), 'site', 'sites');
+  fill(output, now.view === 'memory' && now.part === 'sites' ? text : h('a', {href: `#${new URLSearchParams({...now, view: 'memory', part: 'sites'})}`}, text));
+}
+
 // Makes the page. Returns a function that shows a newer report of the same job at the same place.
 function setUp(report) {
   const page = document.getElementById('report');
@@ -54,8 +71,8 @@ function setUp(report) {
   const tabs = views.map((view, i) => h('button', {type: 'button', role: 'tab', id: `tab-${view.name}`, 'aria-controls': `view-${view.name}`, title: `key ${i + 1}`, onclick: () => openView(view.name)}, view.label));
   const panels = views.map((view) => h('section', {class: 'view', role: 'tabpanel', id: `view-${view.name}`, 'aria-labelledby': `tab-${view.name}`, hidden: true}));
   const search = h('input', {type: 'search', placeholder: 'function, file, category', 'aria-label': 'search all sites: text or a regular expression', title: 'key /'});
-  const themeButton = h('button', {type: 'button', class: 'theme', 'aria-label': 'dark or light', title: 'dark or light', onclick: () => (toggleTheme(), redraw())}, '◐');
-  const keys = h('dialog', {class: 'keys', 'aria-label': 'keys', onclick: () => keys.close()}, h('dl', null, KEYS.map(([key, does]) => [h('dt', null, key), h('dd', null, does)])));
+  const themeButton = h('button', {type: 'button', class: 'theme', 'aria-label': 'dark or light', title: 'dark or light', onclick: () => (toggleTheme(), redrawCharts())}, '◐');
+  const keys = h('dialog', {class: 'keys', 'aria-label': 'keys', onclick: () => keys.close()}, figures(KEYS, 'words'));
   const keysButton = h('button', {type: 'button', class: 'theme', 'aria-label': 'keys', title: 'keys', onclick: () => keys.showModal()}, '?');
   const found = h('output', {class: 'note found-count'});
   const detail = h('aside', {class: 'detail', 'aria-label': 'one site', hidden: true});
@@ -167,7 +184,7 @@ function preparePrinting(page, showAll, showOne) {
     before = theme();
     setTheme('light');
     root.dataset.printing = 'true';
-    redraw();
+    redrawCharts();
     showAll();
     opened = [...page.querySelectorAll(':is(.finding, .folded):not([open])')].slice(0, MOST_PRINTED);
     // Their bodies are made by listeners, which come too late for the printer.
@@ -175,26 +192,16 @@ function preparePrinting(page, showAll, showOne) {
       finding.open = true;
       finding.dispatchEvent(new Event('toggle'));
     }
-    fit();
+    fitCharts();
   });
   addEventListener('afterprint', () => {
     for (const finding of opened) finding.open = false;
     delete root.dataset.printing;
     setTheme(before);
-    redraw();
+    redrawCharts();
     showOne();
-    fit();
+    fitCharts();
   });
-}
-
-function fit() {
-  fitCharts();
-  redrawIcicles();
-}
-
-function redraw() {
-  redrawCharts();
-  redrawIcicles();
 }
 
 function setReady() {
@@ -213,7 +220,7 @@ function followJob(page) {
 }
 
 async function start() {
-  useStoredTheme(redraw);
+  useStoredTheme(redrawCharts);
   const page = document.getElementById('report');
   if (document.body.dataset.live) return followJob(page);
   try {

@@ -2,14 +2,13 @@
 // All about the memory in one place: which variables hold it, devices side by side, what is reserved and not used, every line
 // that allocates, and what was traced.
 
-import {cellBar, numbers, shareBar, table} from './bars.js';
 import {destroyCharts} from './chart.js';
 import {copy, fill, h} from './dom.js';
 import * as format from './format.js';
 import {hasHolders, holdersSection} from './holders.js';
-import {figures} from './pieces.js';
+import {cellBar, figures, moreThan, numbers, shareBar, table} from './pieces.js';
 import {sitesTable} from './sites.js';
-import {timelinesOnOneScale} from './timelines.js';
+import {timelinesOnOneScale} from './timeline_series.js';
 
 const MOST_PROCESSES = 200;
 const SITE_KEYS = ['q', 'verdict', 'category', 'sitedevice', 'kind', 'sort', 'dir'];
@@ -27,7 +26,7 @@ function devicesSection(report) {
       devices.map((one, i) => [`${one.index} ${one.name}`, one.total_bytes ? format.bytes(one.total_bytes) : 'unknown', [format.bytes(one.peak.live), one.total_bytes ? cellBar(one.peak.live / one.total_bytes) : null], format.bytes(one.peak.reserved), format.bytes(one.peak.device_used), format.bytes(one.end.live), words.devices[i].growth, words.devices[i].full]),
     ),
     words.cards.map((card) => [h('h2', null, card.title), figures(card.rows, 'words')]),
-    timelines.length > 1 ? [h('h2', null, 'Memory of the devices, on one scale'), timelinesOnOneScale(timelines.map((timeline) => ({title: format.device(timeline.device), report, timeline})), 'category', 160)] : null,
+    timelines.length > 1 ? [h('h2', null, 'Memory of the devices, on one scale'), timelinesOnOneScale(timelines.map((timeline) => ({title: format.device(timeline.device), report, timeline})), 160)] : null,
   );
 }
 
@@ -70,7 +69,7 @@ function processTable({processes}) {
   const state = (one) => (one.complete ? 'complete' : one.incomplete_why || 'not complete');
   return [
     table('Processes', [...numbers(['rank', 'process', 'events', 'lost', 'time']), {label: 'state'}, {label: 'command', class: 'command'}], ordered.slice(0, MOST_PROCESSES).map((one) => [one.rank === null ? '' : String(one.rank), String(one.pid), format.count(one.events), format.count(one.lost_events), format.seconds(one.duration_s), state(one), one.command.join(' ')])),
-    ordered.length > MOST_PROCESSES ? h('p', {class: 'note'}, `and ${format.count(ordered.length - MOST_PROCESSES)} more`) : null,
+    moreThan(ordered, MOST_PROCESSES),
   ];
 }
 

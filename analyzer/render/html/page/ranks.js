@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks side by side: how memory goes in each, on one scale, and who is unlike the others.
 
-import {cellBar, headCell, numbers, rowCell} from './bars.js';
-import {keepDrawn, withOpacity} from './chart.js';
-import {color, h} from './dom.js';
+import {smallPicture} from './chart.js';
+import {h, say} from './dom.js';
 import * as format from './format.js';
+import {cellBar, headCell, numbers, rowCell} from './pieces.js';
 import * as state from './state.js';
-import {say} from './tip.js';
 import {binWidth} from './timeline_series.js';
 import {virtualRows} from './virtual_rows.js';
 
@@ -14,56 +13,29 @@ const MOST_CURVES = 64;
 const WORDS = {differs: 'differs', alike: '', highest: 'high peak', median: 'median peak', least: 'least peak'};
 
 const keyOf = (rank) => (rank.rank === null ? `p${rank.pid}` : String(rank.rank));
-const highest = (values) => values.reduce((a, b) => Math.max(a, b), 0);
 const endOf = ({position, unit}) => position[position.length - 1] + binWidth(position, unit);
 const inWords = (rank) => `${rank.name}: ${rank.why || 'like the others'}`;
 
 // `scale`: {most, end}: the highest value, and of each unit the last position.
-function paint(canvas, {curve}, scale) {
-  const [width, height] = [canvas.clientWidth, canvas.clientHeight];
-  if (width === 0) return;
-  const pixels = devicePixelRatio || 1;
-  canvas.width = width * pixels;
-  canvas.height = height * pixels;
-  const context = canvas.getContext('2d');
-  context.scale(pixels, pixels);
-  const x = (position) => (position / scale.end[curve.unit]) * width;
-  const y = (value) => height - 1 - (value / scale.most) * (height - 3);
-  const trace = (values) => {
-    context.beginPath();
-    values.forEach((value, i) => [curve.position[i], curve.position[i + 1] ?? endOf(curve)].forEach((at) => context.lineTo(x(at), y(value))));
-  };
-  const tone = color(curve.as === 'differs' ? 'alarm' : 'live');
-  context.lineWidth = 1.5;
-  trace(curve.reserved.high);
-  context.strokeStyle = color('reserved');
-  context.stroke();
-  trace(curve.live.high);
-  context.strokeStyle = tone;
-  context.stroke();
-  context.lineTo(x(endOf(curve)), height);
-  context.lineTo(x(curve.position[0]), height);
-  context.fillStyle = withOpacity(tone, 0.3);
-  context.fill();
+function picture({curve}, scale) {
+  const {position, unit, as} = curve;
+  const pointsOf = ({high}) => high.flatMap((value, i) => [position[i], position[i + 1] ?? endOf(curve)].map((at) => [at / scale.end[unit], value / scale.most]));
+  return smallPicture([{points: pointsOf(curve.reserved), color: 'reserved'}, {points: pointsOf(curve.live), color: as === 'differs' ? 'alarm' : 'live', fill: 0.3}]);
 }
 
 // Those that the report has a curve of, those that are unlike the others first.
 function curves(ranks, onSelect) {
   const shown = ranks.filter((rank) => rank.curve).sort((a, b) => a.curve.order - b.curve.order).slice(0, MOST_CURVES);
   if (!shown.length) return null;
-  const scale = {most: Math.max(...shown.map(({curve}) => Math.max(highest(curve.live.high), highest(curve.reserved.high))), 1), end: {}};
+  const scale = {most: Math.max(...shown.map(({curve}) => Math.max(format.highest(curve.live.high), format.highest(curve.reserved.high))), 1), end: {}};
   for (const {curve} of shown) scale.end[curve.unit] = Math.max(scale.end[curve.unit] ?? 0, endOf(curve));
   const item = (rank) => {
     const {curve} = rank;
-    const canvas = h('canvas', {'aria-hidden': 'true'});
-    const draw = () => paint(canvas, rank, scale);
-    keepDrawn(canvas, draw);
-    new ResizeObserver(draw).observe(canvas);
-    const live = `live ${format.bytes(curve.live.high[0])} at first, ${format.bytes(highest(curve.live.high))} at most, ${format.bytes(curve.live.high[curve.live.high.length - 1])} in the end`;
+    const live = `live ${format.bytes(curve.live.high[0])} at first, ${format.bytes(format.highest(curve.live.high))} at most, ${format.bytes(curve.live.high[curve.live.high.length - 1])} in the end`;
     return h(
       'button',
       {type: 'button', class: curve.as === 'differs' ? 'differs' : null, 'data-rank': keyOf(rank), 'aria-label': `${inWords(rank)}; ${live}`, title: live, onclick: () => onSelect(rank)},
-      canvas,
+      picture(rank, scale),
       h('strong', null, rank.devices.length > 1 ? `${rank.name}, device ${curve.device}` : rank.name),
       WORDS[curve.as] ? h('span', {class: 'as'}, WORDS[curve.as]) : null,
       h('small', null, rank.why),
@@ -85,7 +57,7 @@ function cellsOf(rank, most) {
 
 export function ranksView(report, shown) {
   const all = report.ranks.map((rank, i) => ({...rank, name: report.words.ranks[i].name, why: report.words.ranks[i].differs.join('; ')}));
-  const most = Math.max(highest(all.map((rank) => rank.peak_live)), 1);
+  const most = Math.max(format.highest(all.map((rank) => rank.peak_live)), 1);
   const columns = [{label: 'rank'}, {label: 'process'}, {label: 'devices'}, ...numbers(['peak', 'at the end', 'growth per step', 'leaks', 'leak per step']), {label: 'unlike the others', class: 'place'}];
   // Those that are unlike the others first: of thousands nobody would find them.
   const ranks = [...all.filter((rank) => rank.differs.length), ...all.filter((rank) => !rank.differs.length)];

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // All lines that allocate, in a table that sorts, filters and searches. A line with several call stacks opens into its sites.
 
-import {patternOf} from './data.js';
+import {byLine, isSegment, patternOf, worstOf} from './data.js';
 import {h} from './dom.js';
 import * as format from './format.js';
-import {byLine, isSegment} from './lines.js';
-import {badge, categoryText, choice} from './pieces.js';
+import {badge, categoryText, choice, placeText} from './pieces.js';
 import * as state from './state.js';
-import {worstOf} from './verdicts.js';
 import {virtualRows} from './virtual_rows.js';
 
 const KINDS = {blocks: 'allocations', segments: "segments of the framework's allocator"};
@@ -48,8 +46,7 @@ function placeCell(place, {several, open, part}) {
     'td',
     {class: part ? 'place part' : 'place'},
     several ? h('span', {class: 'opener', 'aria-hidden': 'true'}, open ? '▾' : '▸') : null,
-    h('a', {href: '#', tabindex: -1, 'aria-expanded': several ? String(open) : null, onclick: (event) => event.preventDefault()}, h('code', {class: 'location'}, place.location)),
-    place.function ? h('span', {class: 'function'}, place.function) : null,
+    h('a', {href: '#', tabindex: -1, 'aria-expanded': several ? String(open) : null, onclick: (event) => event.preventDefault()}, placeText(place)),
   );
 }
 
@@ -139,7 +136,6 @@ export function sitesTable(report, shown) {
     },
     current: Math.max(rows.findIndex((one) => one.rows.some((row) => report.siteField.id(row) === shown.site)), 0),
   });
-  const text = (value) => (value === 'host' ? 'host' : `device ${value}`);
   return [
     h('h2', null, 'All lines'),
     h(
@@ -148,7 +144,7 @@ export function sitesTable(report, shown) {
       segments ? choice('what is listed', Object.entries(KINDS), kind, (name) => state.change({kind: name === 'blocks' ? null : name, verdict: null, category: null}, {replace: true})) : null,
       filter('verdict', 'verdict', values(report, 'verdict'), shown, format.words),
       filter('category', 'category', values(report, 'category'), shown, format.words),
-      filter('sitedevice', 'device', values(report, 'device').map((one) => String(one ?? 'host')), shown, text),
+      filter('sitedevice', 'device', values(report, 'device').map((one) => String(one ?? 'host')), shown, (one) => (one === 'host' ? one : `device ${one}`)),
     ),
     h('p', {class: 'note', role: 'status'}, `${format.plural(lines.length, 'line', 'lines')} with ${format.plural(count, 'site', 'sites')}${shown.q ? ` that match “${shown.q}”` : ''}${segments && kind === 'blocks' ? `; ${format.plural(segments, 'site', 'sites')} of segments are listed apart` : ''}. ${report.siteCount < all ? `This page lists ${format.count(report.siteCount)} of all ${format.count(all)} sites: leaks, and those that hold most at the peak.` : `The report has ${format.plural(all, 'site', 'sites')}.`}`),
     kind === 'segments' ? h('p', {class: 'note'}, "The framework's allocator takes segments from CUDA and cuts blocks from them. It keeps a segment until no block in it is live, so segments that are never freed are not a leak by themselves.") : null,

@@ -16,21 +16,22 @@ export function setTheme(name) {
   darkRule.media.mediaText = name === 'dark' ? 'all' : name === 'light' ? 'not all' : DARK;
 }
 
+// A page that was opened as a file may have no storage: then a choice holds for this time only.
+function withStorage(use) {
+  try {
+    return use(localStorage);
+  } catch {
+    return null;
+  }
+}
+
 // `changed`: to be called when the system's choice changes.
 export function useStoredTheme(changed) {
   matchMedia(DARK).addEventListener('change', changed);
-  try {
-    setTheme(localStorage.getItem(THEME));
-  } catch {
-    // a page that was opened as a file may have no storage
-  }
+  setTheme(withStorage((storage) => storage.getItem(THEME)));
 }
 
 export function toggleTheme() {
   setTheme((theme() ? theme() === 'dark' : matchMedia(DARK).matches) ? 'light' : 'dark');
-  try {
-    localStorage.setItem(THEME, theme());
-  } catch {
-    // then it holds for this time only
-  }
+  withStorage((storage) => storage.setItem(THEME, theme()));
 }

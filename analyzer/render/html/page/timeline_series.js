@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The curves of a timeline: what is live by category, by line or in all, what is reserved, and how what is live rises and
-// falls within steps.
+// falls within steps; and several timelines side by side.
 
-import {categoryColor, leakColor, lineColors} from './colors.js';
+import {legend, makeChart, tableTwin} from './chart.js';
+import {byLine, shortLineText} from './data.js';
+import {h} from './dom.js';
 import * as format from './format.js';
-import {byLine, shortLineText} from './lines.js';
+import {categoryColor, leakColor, lineColors} from './pieces.js';
 
 export const MOST_BANDS = 11;  // lines, in addition to all others together
 export const MOST_LEAKS = 3;  // that have a band of their own
 const MOST_RELEASES = 200;
 
-const highestOf = (values) => values.reduce((a, b) => Math.max(a, b), 0);
 const sumOf = (values) => values.reduce((a, b) => a + b, 0);
 
 // The series of a composition, each on top of the one before: the first series of the result is the sum of all.
@@ -31,7 +32,7 @@ export function categoriesOf(timelines) {
   for (const {at_high: composition, categories = {}} of timelines) {
     for (const [name, values] of Object.entries(composition.categories)) {
       const one = all.get(name) ?? {most: 0, low: 0, high: 0};
-      one.most = Math.max(one.most, highestOf(values));
+      one.most = Math.max(one.most, format.highest(values));
       one.low += sumOf(categories[name]?.low ?? []);
       one.high += sumOf(categories[name]?.high ?? []);
       all.set(name, one);
@@ -45,12 +46,12 @@ export function categoriesOf(timelines) {
 export function linesOf(report, composition) {
   const lines = byLine(report, composition.sites.map((one) => ({id: one.site, bytes: one.bytes})));
   for (const line of lines) line.values = line.samples[0].bytes.map((_, i) => line.samples.reduce((sum, one) => sum + one.bytes[i], 0));
-  return lines.sort((a, b) => b.leak - a.leak || highestOf(b.values) - highestOf(a.values));
+  return lines.sort((a, b) => b.leak - a.leak || format.highest(b.values) - format.highest(a.values));
 }
 
 // Leaks are drawn lowest, then what is live at nearly every moment.
 function steadiestFirst(lines) {
-  const steadiness = ({values}) => Math.round((10 * sumOf(values)) / (values.length * Math.max(highestOf(values), 1)));
+  const steadiness = ({values}) => Math.round((10 * sumOf(values)) / (values.length * Math.max(format.highest(values), 1)));
   return lines.map((line, i) => ({line, i})).sort((a, b) => b.line.leak - a.line.leak || (a.line.leak ? a.i - b.i : steadiness(b.line) - steadiness(a.line)) || a.i - b.i).map(({line}) => line);
 }
 
@@ -147,7 +148,6 @@ export function timelineCurves(report, timeline, by, {order = categoriesOf([time
   const end = timeline.position[timeline.position.length - 1] + bin;
   const within = wanted ? timeline.within_steps : null;
   const {x, bins, rows} = finest(timeline, within);
-  const highest = (series) => series.high.some((value) => value > 0);
   if (!timeline.at_high.other_sites.length) by = 'total';  // with very many processes the report keeps no more
   const series = by === 'total' ? [] : compositionSeries(report, timeline.at_high, by, order);
   const bands = [];
@@ -155,8 +155,8 @@ export function timelineCurves(report, timeline, by, {order = categoriesOf([time
     series.push({label: 'live, highest', values: timeline.live.high, color: 'live', width: 2, bandOpacity: 0.25}, {label: 'live, lowest', values: timeline.live.low, color: 'live', width: 1});
     bands.push([0, 1]);
   }
-  if (highest(timeline.reserved)) series.push({label: 'reserved', values: timeline.reserved.high, color: 'reserved', width: 1.5});
-  if (highest(timeline.device_used)) series.push({label: 'used on the device', values: timeline.device_used.high, color: 'used', dash: [4, 3], hidden: by !== 'total'});
+  if (format.highest(timeline.reserved.high)) series.push({label: 'reserved', values: timeline.reserved.high, color: 'reserved', width: 1.5});
+  if (format.highest(timeline.device_used.high)) series.push({label: 'used on the device', values: timeline.device_used.high, color: 'used', dash: [4, 3], hidden: by !== 'total'});
   const drawn = series.map((one) => ({...one, values: bins.map((bin) => one.values[bin]), told: one.told && bins.map((bin) => one.told[bin])}));
   if (within && by === 'total') {
     bands.push([drawn.length, drawn.length + 1]);
@@ -164,6 +164,25 @@ export function timelineCurves(report, timeline, by, {order = categoriesOf([time
   } else if (within) {
     drawn.push({label: 'live memory', values: rows.map((i) => within.high[i]), color: 'text', width: 1.5, now: true, hidden: true});
   }
-  const ceiling = Math.max(...[timeline.live, timeline.reserved].map((one) => highestOf(one.high)), 1);
+  const ceiling = Math.max(...[timeline.live, timeline.reserved].map((one) => format.highest(one.high)), 1);
   return {x, end, bin, bins, by, name: within ? nameWithin : undefined, series, drawn, bands, ceiling, least: timeline.unit === 'steps' ? 1 : bin};
+}
+
+// `shown`: [{title, report, timeline}], all in the same unit.
+export function timelinesOnOneScale(shown, height = 220) {
+  const order = categoriesOf(shown.map((one) => one.timeline));
+  const curves = shown.map((one) => timelineCurves(one.report, one.timeline, 'category', {order, within: false}));
+  const ceiling = Math.max(...curves.map((one) => one.ceiling));
+  const span = [Math.min(...curves.map((one) => one.x[0])), Math.max(...curves.map((one) => one.end))];
+  const least = Math.max(...curves.map((one) => one.least));
+  const made = shown.map(({title, timeline}, i) => {
+    const {x, end, drawn, bands} = curves[i];
+    const follow = (from, to) => made.forEach((other, j) => j !== i && other.zoom.set(from, to));
+    return makeChart({label: `Memory of ${title} over ${timeline.unit}`, unit: timeline.unit, x, end, least, series: drawn, bands, ceiling, span, height, onZoom: follow});
+  });
+  return h(
+    'div',
+    {class: 'side-by-side'},
+    shown.map(({title, timeline}, i) => h('figure', null, h('figcaption', null, title), made[i].element, legend(made[i].chart, curves[i].drawn), tableTwin(timeline.unit, timeline.position, curves[i].series))),
+  );
 }

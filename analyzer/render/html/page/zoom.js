@@ -49,21 +49,17 @@ export class Zoom {
     if (factor > 1 && this.to - this.from <= this.least * 1.001) return;
     this.show(at - (at - this.from) / factor, at + (this.to - at) / factor);
   }
-  in() {
-    this.by(STEP, this.cursor());
-  }
-  out() {
-    this.by(1 / STEP);
+  // 1: in, -1: out.
+  step(direction) {
+    this.by(STEP ** direction, direction > 0 ? this.cursor() : undefined);
   }
   moveBy(way, whole) {
     const by = Math.min(Math.max(way, this.low - this.from), this.high - this.to);
     this.show(this.from + by, this.to + by, whole);
   }
-  earlier() {
-    this.moveBy(-Math.max(MOVE * (this.to - this.from), this.least), true);
-  }
-  later() {
-    this.moveBy(Math.max(MOVE * (this.to - this.from), this.least), true);
+  // 1: later, -1: earlier.
+  move(direction) {
+    this.moveBy(direction * Math.max(MOVE * (this.to - this.from), this.least), true);
   }
   // By hand; `share` of what is shown.
   drag(share) {
@@ -78,8 +74,8 @@ export class Zoom {
   }
 
   key(event) {
-    const does = {'+': () => this.in(), '=': () => this.in(), '-': () => this.out(), 0: () => this.show(null, null), Escape: () => this.show(null, null)};
-    if (event.shiftKey) Object.assign(does, {ArrowLeft: () => this.earlier(), ArrowRight: () => this.later()});
+    const does = {'+': () => this.step(1), '=': () => this.step(1), '-': () => this.step(-1), 0: () => this.show(null, null), Escape: () => this.show(null, null)};
+    if (event.shiftKey) Object.assign(does, {ArrowLeft: () => this.move(-1), ArrowRight: () => this.move(1)});
     if (!(event.key in does) || event.ctrlKey || event.metaKey) return;
     if (event.key === 'Escape' && this.isAll) return;  // then it is for what is around
     does[event.key]();
