@@ -14,12 +14,12 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection();
 namespace {
 
 constexpr char kRecorder[] = "libvramtrack.so";
-// Beside this library; where the build puts it.
+// Next to this library; where the build puts it.
 constexpr const char* kPlaces[] = {"", "../interpose/"};
 
 using GetRecorder = const VramtrackRecorder* (*)();
 
-// The recorder that is preloaded, or else the one beside this library, which then takes the way of the driver, too.
+// The recorder that is preloaded, or else the one next to this library, which then takes the way of the driver, too.
 const VramtrackRecorder* FindRecorder() {
   auto get = reinterpret_cast<GetRecorder>(dlsym(RTLD_DEFAULT, "vramtrack_recorder"));
   static char path[4096];

@@ -99,7 +99,7 @@ class Scanner {
     }
     if (prefix->field == f::journals) return ReadJournal(offset, prefix->frame_bytes);
     if (end > file_.size() || prefix->frame_bytes < kSealedPrefixBytes) {
-      // A damaged length must not take the frames behind it along.
+      // A damaged length must not hide the frames after it.
       const uint64_t next = NextSync(file_, offset + 1);
       return Lost(offset, next,
                   next == file_.size() ? "the file ends inside a frame" : "the length of a frame is wrong");

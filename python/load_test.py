@@ -87,7 +87,7 @@ class LoadTest(unittest.TestCase):
                 live[event.allocation] = event.bytes
             elif event.operation == "free":
                 live.pop(event.allocation, None)
-        self.assertEqual(sum(live.values()), self.trace.devices[0].end_live)
+        self.assertEqual(sum(live.values()), self.trace.report["devices"][0]["end"]["live"])
         # A reader that stops early leaves nothing behind.
         some = self.trace.events()
         self.assertEqual(next(some), events[0])

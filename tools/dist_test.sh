@@ -55,6 +55,11 @@ where=$(cd "$work" && PYTHONPATH=$work/here/lib/vramtrack/python python3 -B -c '
 for file in $where; do
   [[ $file == "$work/here"/* && -f $file ]] || fail "the package says $where"
 done
+# pytest finds the plugin as it does of a package that pip installed.
+PYTHONPATH=$work/here/lib/vramtrack/python python3 -B -c 'from importlib.metadata import entry_points
+groups = entry_points()
+found = groups.select(group="pytest11") if hasattr(groups, "select") else groups["pytest11"]
+next(one for one in found if one.name == "vramtrack")' || fail "pytest does not find the plugin"
 
 # refused CODE ARGUMENT...: one line, and no other exit code.
 refused() {

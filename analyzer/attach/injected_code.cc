@@ -33,7 +33,7 @@ __asm__(
     "  mov $8, %r8d\n"
     "  mov $271, %eax\n"
     "  syscall\n"
-    // Whoever stopped the thread is gone, or late.
+    // The process that stopped the thread is gone, or late.
     "  movq $1, 216(%rbx)\n"  // left
     "  mov 192(%rbx), %rcx\n"
     "  mov $-1, %eax\n"

@@ -102,7 +102,7 @@ SafeMoments::SafeMoments(const TargetProcess& process)
   }
 }
 
-// The word may also be left over from a handler that has returned. Then another moment will do.
+// The word may also be left over from a handler that has returned. Then another moment is found.
 bool SafeMoments::IsInHandler(uint64_t stack_pointer) const {
   const Mapping* const mapping = process_.Find(stack_pointer);
   // The main thread's stack grows; what is above its old end is known.

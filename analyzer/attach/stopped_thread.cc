@@ -209,7 +209,7 @@ user_regs_struct StoppedThread::Resumed() const {
 
 namespace {
 
-// Code for this processor, with constants behind it.
+// Code for this processor, followed by its constants.
 class CodeWriter {
  public:
   void Bytes(std::initializer_list<int> bytes) {

@@ -30,7 +30,7 @@ bool SameFunction(const ReportFrame& a, const ReportFrame& b) {
 
 bool SamePlace(const ReportFrame& a, const ReportFrame& b) {
   if (a.file != b.file || a.line != b.line) return false;
-  // Without a line, calls in one function are told apart by their address.
+  // Without a line, the address distinguishes calls in one function.
   if (a.line == 0) return a.function == b.function && a.module == b.module && a.offset == b.offset;
   // A template is one line for all its types.
   return a.function == b.function ||

@@ -89,8 +89,8 @@ struct Found {
 };
 
 Found Decide(const StackTraits& traits, const SiteLifetime& lifetime, bool host) {
-  // A name of a library's own function says it nearly for certain. Where what lives on is told from what does not, two
-  // things have to be true. What has no name at all and is gone soon is all that "temporary" means.
+  // A name of a library's own function says it nearly for certain. A category that also needs a lifetime is less sure,
+  // as two things have to be true. "temporary" means only: without a name, and gone soon.
   constexpr double kNamed = 0.95, kNamedAndLives = 0.9, kLives = 0.7, kSizes = 0.8;
   const auto named = [](Category category) { return Found{category, PurposeEvidence::kStack, kNamed}; };
   if (host) return traits.pins || traits.data_loader ? named(Category::kInput) : named(Category::kPinned);
@@ -111,7 +111,7 @@ Found Decide(const StackTraits& traits, const SiteLifetime& lifetime, bool host)
   }
   if (traits.setup && lifetime.kept) return {Category::kParameters, PurposeEvidence::kStack, kNamedAndLives};
   if (traits.data_loader) return named(Category::kInput);
-  // What is kept beyond its step is no activation: a cache, or a leak.
+  // What is kept beyond its step cannot be an activation: it is a cache, or a leak.
   const bool beyond_step = lifetime.kept && lifetime.in_steps;
   if (traits.module && !beyond_step) return {Category::kActivations, PurposeEvidence::kStack, kNamedAndLives};
   // Nobody tells, but autograd needs what the forward pass keeps until its backward pass.

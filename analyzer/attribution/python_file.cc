@@ -20,7 +20,7 @@ std::string_view InPackages(std::string_view path) {
   return {};
 }
 
-// What follows ".../lib/python3.11/"; empty if the path has no such folder.
+// What follows ".../lib/python3.11/"; empty without such a folder.
 std::string_view InStandardLibrary(std::string_view path) {
   for (const std::string_view folder : {"/lib/python3", "/lib64/python3"}) {
     for (size_t at = path.find(folder); at != std::string_view::npos; at = path.find(folder, at + 1)) {
@@ -110,7 +110,7 @@ bool IsOptimizerFile(std::string_view file) {
 
 bool IsOptimizerFrame(std::string_view file, std::string_view function) {
   if (!IsOptimizerFile(file)) return false;
-  // All that a step calls lies below it; other functions of these files are zero_grad, state_dict and the like.
+  // A step calls nothing outside it; other functions of these files are zero_grad, state_dict and the like.
   return function == "step" || function == "_step" || function == "wrapper" || function == "_maybe_opt_step" ||
          function == "optimizer_step";
 }

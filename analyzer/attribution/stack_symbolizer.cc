@@ -163,7 +163,7 @@ const std::string* StackSymbolizer::LibraryOf(StackIndex index) const {
 
 StackSymbolizer::~StackSymbolizer() = default;
 
-// A return address is behind the call, which may be the last instruction of its module.
+// A return address follows the call, which may be the last instruction of its module.
 int StackSymbolizer::ModuleAt(uint64_t return_address, uint32_t module_epoch) const {
   return definitions_.modules.Find(return_address - 1, module_epoch);
 }
@@ -176,7 +176,7 @@ StackRef StackSymbolizer::Trimmed(const StackRef& whole) {
     ++stack.frames;
     --stack.count;
   }
-  // A runtime that is part of the program is told by its functions' names.
+  // A runtime that is part of the program is recognized by its functions' names.
   for (std::string inner; stack.count > 0;) {
     const std::string& function = NativeFrames(stack.frames[0], stack.module_epoch).back().frame.function;
     if (!IsStaticRuntime(function, inner)) break;

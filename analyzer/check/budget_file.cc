@@ -24,7 +24,7 @@ class Reader {
  private:
   enum class Of { kJob, kDevice, kRank };
 
-  // Null, and a mistake, if it is no table.
+  // Null, and a mistake, if it is something else than a table.
   const toml::table* Table(const toml::node& node, const std::string& name);
   std::optional<Limit> ReadLimit(const std::string& name, const toml::node& node, LimitUnit unit);
   void ReadLimits(const toml::table& table, const std::string& name, Of of, Limits* limits);

@@ -141,17 +141,16 @@ int AttachCommand(const Arguments& arguments) {
       "Join a process that was started without vramtrack, and record its CUDA allocations from now on. "
       "What it has allocated before is unknown, and verdicts use what it allocates afterwards. It "
       "needs the permission to trace the process with ptrace, as a debugger does.");
-  parser.Positional("PID", &given.pid);
+  parser.Positional("PID", &given.pid)->check(WholeNumber(1, INT_MAX));
   AddRecorder(&parser, &given.recorder);
   parser
       .Option("--timeout", "SECONDS", &given.limit_s,
               "how long to look for a moment at which a thread can be used (default: 10)")
-      ->check(CLI::Range(0.1, 3600.0));
+      ->check(Number(0.1, 3600.0));
   parser.Ending("Exit code: 0 the process is recorded, 2 bad input or usage, or it cannot be joined.");
   if (const auto code = parser.Parse(arguments)) return *code;
 
   const int pid = given.pid;
-  if (pid < 1) return parser.Wrong(absl::StrCat("invalid process number '", pid, "'"));
   if (const std::string wrong = given.recorder.Check(); !wrong.empty()) return BadInput(wrong);
   if (pid == getpid()) return BadInput("cannot attach to vramtrack itself");
   // Before what depends on the process: under an emulator its program is the emulator.

@@ -140,6 +140,7 @@ int CheckCommand(const Arguments& arguments) {
       ->delimiter(',');
   parser.Option("--today", "DATE", &given.today,
                 "the date that decides which exceptions have expired, such as 2026-12-31 (default: today, UTC)");
+  parser.Rare();
   AddFormat(&parser, &given.format, CheckFormatNames());
   AddOutput(&parser, &given.output);
   parser.Option("--source-root", "DIR", &given.source_root,

@@ -4,6 +4,9 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -28,24 +31,26 @@ struct Command {
   const char* text;
 };
 
+// What most people need comes first.
+constexpr size_t kMain = 8;
 constexpr Command kCommands[] = {
     {"run", RunCommand, "run [-o DIR] -- COMMAND", "trace a command and the processes that it starts"},
     {"report", ReportCommand, "report TRACE", "show what leaks and what holds the memory"},
     {"top", TopCommand, "top [TRACE|PID]", "watch a job that runs"},
     {"view", ViewCommand, "view TRACE", "show the HTML page in a browser, also of a job that runs"},
-    {"watch", WatchCommand, "watch TRACE --on-leak COMMAND", "run a command when a running job begins to leak"},
     {"attach", AttachCommand, "attach PID", "join a process that runs"},
-    {"start", StartCommand, "start PID|DIR", "switch recording on"},
-    {"stop", StopCommand, "stop PID|DIR", "switch recording off"},
     {"diff", DiffCommand, "diff BASE NEW", "show what changed between two runs"},
     {"check", CheckCommand, "check TRACE", "fail on leaks, regressions and exceeded budgets, for CI"},
     {"export", ExportCommand, "export TRACE --to FORMAT -o FILE",
      "convert to pprof, memory_viz, Perfetto, Parquet and others"},
-    {"summarize", SummarizeCommand, "summarize TRACE -o FILE", "write a small file that stands for the trace"},
-    {"merge", MergeCommand, "merge SUMMARY... -o FILE", "join the summaries of a job or a fleet"},
+    {"watch", WatchCommand, "watch TRACE --on-leak COMMAND", "run a command when a running job begins to leak"},
+    {"holders", HoldersCommand, "holders PID|TRACE", "ask a running process what holds its memory"},
+    {"start", StartCommand, "start PID|DIR", "switch recording on"},
+    {"stop", StopCommand, "stop PID|DIR", "switch recording off"},
     {"info", InfoCommand, "info TRACE", "show what a trace contains and how complete it is"},
     {"dump", DumpCommand, "dump TRACE [--stacks]", "print the events of a trace, one per line"},
-    {"holders", HoldersCommand, "holders PID|TRACE", "ask a running process what holds its memory"},
+    {"summarize", SummarizeCommand, "summarize TRACE -o FILE", "write a small file that stands for the trace"},
+    {"merge", MergeCommand, "merge SUMMARY... -o FILE", "join the summaries of a job or a fleet"},
 };
 
 std::vector<std::string> CommandNames() {
@@ -54,19 +59,20 @@ std::vector<std::string> CommandNames() {
   return names;
 }
 
-int PrintOverview() {
-  constexpr int kUsageColumns = 45;
+std::string Overview(bool all) {
+  constexpr int kUsageColumns = 33;
   std::string text =
       "Usage: vramtrack COMMAND [ARGUMENT...]\n"
       "Find the lines of a CUDA program that leak GPU memory, and where the rest goes.\n\n";
-  for (const Command& command : kCommands) {
-    absl::StrAppend(&text, "  vramtrack ", PadRight(command.usage, kUsageColumns - 12), " ", command.text, "\n");
+  for (size_t i = 0; i < (all ? std::size(kCommands) : kMain); ++i) {
+    absl::StrAppend(&text, "  vramtrack ", PadRight(kCommands[i].usage, kUsageColumns), " ", kCommands[i].text, "\n");
   }
-  return Print(
-      text +
-      "\nTRACE is a file that vramtrack wrote, or a folder of them: all processes of a job. report, diff, check, "
-      "export\nand info also take summaries.\n"
-      "`vramtrack help COMMAND` shows the options of a command, `vramtrack version` the version.\n");
+  return absl::StrCat(text,
+                      "\nTRACE is a file that vramtrack wrote, or a folder of them: all processes of a job. report, "
+                      "diff, check, export\nand info also take summaries.\n"
+                      "`vramtrack help COMMAND` shows the options of a command, ",
+                      all ? "`vramtrack help --all COMMAND` the rare ones too" : "`vramtrack help --all` all commands",
+                      ", `vramtrack version` the version.\n");
 }
 
 const Command* FindCommand(const std::string& name) {
@@ -105,22 +111,25 @@ int UnknownCommand(const Arguments& arguments, bool for_help = false) {
                           : absl::StrCat(what, "; did you mean", meant[0] == '-' ? " " : ": ", meant, "?"));
 }
 
-int PrintHelp(const Arguments& topic) {
-  if (topic.empty()) return PrintOverview();
-  if (const Command* command = FindCommand(topic[0])) return command->run({"--help"});
-  return topic[0] == "help" || topic[0] == "version" ? PrintOverview() : UnknownCommand(topic, true);
+int PrintHelp(Arguments topic) {
+  const auto option = std::find(topic.begin(), topic.end(), "--all");
+  const bool all = option != topic.end();
+  if (all) topic.erase(option);
+  if (topic.empty()) return Print(Overview(all));
+  if (const Command* command = FindCommand(topic[0])) return command->run({all ? "--help-all" : "--help"});
+  return topic[0] == "help" || topic[0] == "version" ? Print(Overview(all)) : UnknownCommand(topic, true);
 }
 
 }  // namespace
 
 int RunCommandLine(const std::vector<std::string>& arguments) {
   if (arguments.empty()) {
-    return BadInput(
-        absl::StrCat("COMMAND is missing (expected ", JoinChoices(CommandNames()), "); see vramtrack --help"));
+    fputs(Overview(false).c_str(), stderr);
+    return kExitBadInput;
   }
   const std::string& word = arguments[0];
   const Arguments rest(arguments.begin() + 1, arguments.end());
-  if (word == "--help" || word == "-h") return PrintOverview();
+  if (word == "--help" || word == "-h") return Print(Overview(false));
   if (word == "help") return PrintHelp(rest);
   if (word == "--version" || word == "version") return PrintVersion();
   const Command* const command = FindCommand(word);

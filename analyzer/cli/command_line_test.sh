@@ -12,7 +12,7 @@ cd "$(mktemp -d "${TEST_TMPDIR:-/tmp}/cli.XXXXXX")" || exit 1
 for name in leak clean short killed nothing; do "$make_trace" $name $name.vtrace || exit 1; done
 
 # Calling it wrongly.
-run 2 "$vramtrack" && one_error_line "COMMAND is missing" "see vramtrack --help"
+run 2 "$vramtrack" && cp stderr usage.txt && run 0 "$vramtrack" --help && cmp stdout usage.txt
 run 2 "$vramtrack" frobnicate && one_error_line "unknown command 'frobnicate'" "see vramtrack --help"
 run 2 "$vramtrack" "" && one_error_line "unknown command ''"
 run 2 "$vramtrack" --frobnicate && one_error_line "unknown option --frobnicate"
@@ -44,6 +44,8 @@ run 2 "$vramtrack" report leak.vtrace --step-marks steps && one_error_line "--st
 run 2 "$vramtrack" check leak.vtrace --max-peak 5000000 && one_error_line "--max-peak: invalid size or percentage '5000000' (examples: 2 GiB, 75 %)"
 run 2 "$vramtrack" export leak.vtrace && one_error_line "--to is missing"
 run 2 "$vramtrack" holders && one_error_line "PID|TRACE is missing" "see vramtrack holders --help"
+run 2 "$vramtrack" attach foo && one_error_line "PID: invalid number 'foo' (expected 1 to "
+run 2 "$vramtrack" watch . --listen :0 --interval often && one_error_line "--interval: invalid number 'often' (expected 0.1 to 3600)"
 run 2 "$vramtrack" holders 1 2 && one_error_line "unexpected argument '2'"
 run 2 "$vramtrack" holders $$ --timeout soon && one_error_line "--timeout: invalid number 'soon' (expected 1 to 1000000)"
 run 2 "$vramtrack" holders $$ && one_error_line "process $$: writes no trace (expected a process that vramtrack run has started"
@@ -57,6 +59,8 @@ for command in run report diff check export summarize merge info dump holders; d
   (($(wc -L <help.txt) <= 120)) || fail "the help of $command is wider than 120 columns"
 done
 run 0 "$vramtrack" help && cp stdout help.txt && run 0 "$vramtrack" --help && cmp stdout help.txt
+run 0 "$vramtrack" help --all && (($(grep -c "^  vramtrack" stdout) == 16 && $(grep -c "^  vramtrack" help.txt) == 8)) || fail "help --all"
+run 0 "$vramtrack" help --all report && says stdout "--search-path" && run 0 "$vramtrack" report --help && ! grep -q -e --search-path stdout || fail "help --all report"
 run 0 "$vramtrack" version && says stdout "vramtrack 0.1.0"
 # Several traces are one job, each once; so is what a pattern matches that the shell left alone.
 run 0 "$vramtrack" report leak.vtrace killed.vtrace leak.vtrace --format json && cp stdout job.json
@@ -136,7 +140,7 @@ run 2 "$vramtrack" diff leak.vtrace leak.vtrace --rename-file renames.txt && one
 run 2 "$vramtrack" diff leak.vtrace leak.vtrace --rename-file none.txt && one_error_line "none.txt"
 
 # Help and version, on stdout.
-run 0 "$vramtrack" --help && says stdout "Usage: vramtrack COMMAND" "run" "report" "check" "info" "dump"
+run 0 "$vramtrack" --help && says stdout "Usage: vramtrack COMMAND" "run" "report" "check"
 run 0 "$vramtrack" --version && says stdout "vramtrack 0.1.0"
 for command in run report diff check info dump; do
   run 0 "$vramtrack" $command --help && says stdout "Usage: vramtrack $command" "--help"

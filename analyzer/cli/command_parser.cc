@@ -41,6 +41,16 @@ CLI::Validator WholeNumber(uint64_t low, uint64_t high) {
       "");
 }
 
+CLI::Validator Number(double low, double high) {
+  return CLI::Validator(
+      [low, high](std::string& text) -> std::string {
+        double number = 0;
+        if (absl::SimpleAtod(text, &number) && number >= low && number <= high) return "";
+        return absl::StrCat("invalid number '", text, "' (expected ", low, " to ", high, ")");
+      },
+      "");
+}
+
 CLI::Validator OneOf(const std::string& noun, const std::vector<std::string>& choices) {
   return CLI::Validator(
       [noun, choices](std::string& text) -> std::string {
@@ -53,6 +63,7 @@ CLI::Validator OneOf(const std::string& noun, const std::vector<std::string>& ch
 CommandParser::CommandParser(const std::string& usage, const std::string& summary)
     : command_(usage.substr(0, usage.find(' '))), usage_(usage), summary_(summary), app_("", "vramtrack " + command_) {
   app_.set_help_flag("-h,--help");
+  app_.set_help_all_flag("--help-all");
   app_.set_version_flag("--version", kToolVersion);
 }
 
@@ -130,7 +141,9 @@ std::optional<int> CommandParser::Parse(Arguments arguments) {
     app_.parse(std::move(arguments));
     return std::nullopt;
   } catch (const CLI::CallForHelp&) {
-    return Print(Help());
+    return Print(Help(false));
+  } catch (const CLI::CallForAllHelp&) {
+    return Print(Help(true));
   } catch (const CLI::CallForVersion&) {
     return PrintVersion();
   } catch (const CLI::ExtrasError&) {
@@ -139,15 +152,17 @@ std::optional<int> CommandParser::Parse(Arguments arguments) {
     return MissingArgument();
   } catch (const CLI::ArgumentMismatch&) {
     return WrongNumberOfValues(last);
-  } catch (const CLI::ValidationError& error) {
-    return BadInput(error.what());
   } catch (const CLI::ParseError& error) {
-    return Wrong(error.what());
+    return BadInput(error.what());
   }
 }
 
-std::string CommandParser::Help() const {
-  std::vector<Entry> entries = help_;
+std::string CommandParser::Help(bool all) const {
+  std::vector<Entry> entries;
+  for (const Entry& entry : help_) {
+    if (all || !entry.rare) entries.push_back(entry);
+  }
+  const bool more = entries.size() < help_.size();
   entries.push_back({"-h,--help", "", "print this help"});
   entries.push_back({"--version", "", "print the version"});
   size_t width = 0;
@@ -169,6 +184,7 @@ std::string CommandParser::Help() const {
     }
   }
   help += "\n";
+  if (more) AppendWrapped(absl::StrCat("More options: vramtrack help --all ", command_), kHelpColumns, &help);
   for (const auto paragraph : absl::StrSplit(ending_, '\n')) AppendWrapped(std::string(paragraph), kHelpColumns, &help);
   return help;
 }

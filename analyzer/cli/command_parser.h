@@ -18,6 +18,7 @@ namespace vramtrack {
 // Return validators. Their errors read "invalid number '0' (expected 1 to 9)" and "unknown format 'xml' (expected a or
 // b)".
 CLI::Validator WholeNumber(uint64_t low, uint64_t high);
+CLI::Validator Number(double low, double high);
 CLI::Validator OneOf(const std::string& noun, const std::vector<std::string>& choices);
 
 // Parses the arguments of one command and prints its help. Thread-compatible.
@@ -45,14 +46,16 @@ class CommandParser {
   CLI::Option* Call(const std::string& names, const std::string& value, std::function<void(const std::string&)> set,
                     const std::string& text);
   template <typename T>
-  void Positional(const std::string& name, T* to) {
-    app_.add_option(name, *to)->required();
+  CLI::Option* Positional(const std::string& name, T* to) {
+    return app_.add_option(name, *to)->required();
   }
   // `*to` keeps its value if the argument is left out.
   template <typename T>
   void OptionalPositional(const std::string& name, T* to) {
     app_.add_option(name, *to);
   }
+  // Leaves the option that was added last out of --help: few need it. `vramtrack help --all COMMAND` has it.
+  void Rare() { help_.back().rare = true; }
   // Stops parsing at the first argument that is neither an option nor its value. Rest() returns it and all arguments
   // after it.
   void StopAtFirstWord() { app_.prefix_command(); }
@@ -69,11 +72,13 @@ class CommandParser {
   int Wrong(const std::string& problem) const;
   // Returns the names of all options: "--output", "-o".
   std::vector<std::string> Names() const;
-  std::string Help() const;
+  // `all`: with the rare options.
+  std::string Help(bool all) const;
 
  private:
   struct Entry {
     std::string names, value, text;
+    bool rare = false;
   };
   int UnexpectedArgument() const;
   int MissingArgument() const;

@@ -209,6 +209,7 @@ int ExportCommand(const Arguments& arguments) {
       .Option("--max-events", "N", &options.max_events,
               "keep the last N events, or points of a curve, of each device (default: 100000)")
       ->check(WholeNumber(1, uint64_t{1} << 40));
+  parser.Rare();
   parser.Flag("--raw-stacks", &given.raw_stacks, kTextOfRawStacks);
   AddStepMarksAndCategories(&parser, &given.analysis);
   AddInput(&parser, &given.analysis);

@@ -207,7 +207,8 @@ std::vector<std::pair<std::string, std::string>> TracingEnvironment(const RunArg
   return environment;
 }
 
-int CannotStart(const std::vector<std::string>& words, int error) {
+int CannotStart(const RunArguments& given, int error) {
+  const std::vector<std::string>& words = given.command;
   const std::string& command = words[0];
   const bool exists = access(command.c_str(), F_OK) == 0, is_path = command.find('/') != std::string::npos;
   std::string meant;
@@ -217,6 +218,9 @@ int CannotStart(const std::vector<std::string>& words, int error) {
     meant = "./" + absl::StrJoin(words, " ");
   }
   if (!meant.empty()) meant = absl::StrCat("; did you mean: vramtrack run -- ", meant, "?");
+  if (!given.recorder.holders.empty() && IsHolderMoments(command)) {
+    meant = absl::StrCat("; did you mean --holders=", command, "?");
+  }
   if (error == ENOENT) {
     // A path that exists but cannot be started names an interpreter that does not exist.
     Say(absl::StrCat(command, exists && is_path ? ": its interpreter is not installed" : ": command not found", meant));
@@ -351,7 +355,7 @@ int Run(const RunArguments& given) {
   const ChildResult child = RunChild(given.command, TracingEnvironment(given, run, library, folder));
   if (child.start_error != 0) {
     folder.RemoveIfEmpty();
-    return CannotStart(given.command, child.start_error);
+    return CannotStart(given, child.start_error);
   }
 
   // No error from here on changes the exit code of the command, not even a closed stderr.
@@ -386,6 +390,7 @@ int RunCommand(const Arguments& arguments) {
               "only one CUPTI client");
   parser.Option("--cupti-records", "LIST", &given.cupti_records,
                 "the CUPTI records to collect (default: memory,pools): memory, pools, kernels, copies, fills");
+  parser.Rare();
   parser.Flag("--dormant", &given.dormant, "record nothing until `vramtrack start`");
   parser.Flag("-q,--quiet", &given.quiet, "print no report at the end");
   parser.StopAtFirstWord();

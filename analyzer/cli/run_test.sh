@@ -147,6 +147,7 @@ PYTHON
 
 # What cannot be started.
 run 127 "$vramtrack" run -o out -- no-such-command && one_error_line "no-such-command: command not found"
+run 127 "$vramtrack" run --holders growth -- true && one_error_line "growth: command not found; did you mean --holders=growth?"
 run 127 "$vramtrack" run -o out -- ./nowhere/x && one_error_line "./nowhere/x: command not found"
 echo 'echo hi' >not_executable
 run 126 "$vramtrack" run -o out -- ./not_executable && one_error_line "./not_executable" "Permission denied"

@@ -104,6 +104,7 @@ void AddStepMarksAndCategories(CommandParser* parser, AnalysisOptions* options) 
 void AddHorizon(CommandParser* parser, AnalysisOptions* options, const std::string& text) {
   parser->Option("--horizon", "STEPS", &options->analyze.horizon_steps, text + " (default: 100000)")
       ->check(WholeNumber(1, kMostSteps));
+  parser->Rare();
 }
 
 void AddThreads(CommandParser* parser, AnalysisOptions* options) {
@@ -111,11 +112,13 @@ void AddThreads(CommandParser* parser, AnalysisOptions* options) {
       ->Option("--threads", "N", &options->analyze.threads,
                "processors to use (default: all); the result does not depend on it")
       ->check(WholeNumber(1, kMostThreads));
+  parser->Rare();
 }
 
 void AddSearchPath(CommandParser* parser, AnalysisOptions* options) {
   parser->List("--search-path", "DIR", &options->analyze.symbols.search.search_paths,
                "also look here for the traced program's binaries; may be repeated");
+  parser->Rare();
 }
 
 void AddInput(CommandParser* parser, AnalysisOptions* options) {
@@ -127,6 +130,7 @@ void AddExplainPasses(CommandParser* parser, AnalysisOptions* options, const cha
   parser->Flag(
       "--explain-passes", &options->explain_passes,
       absl::StrCat("print on standard error how often ", which_trace, " trace is read, why, and how long that takes"));
+  parser->Rare();
 }
 
 void AddOutput(CommandParser* parser, std::string* output, const std::string& more) {
@@ -173,13 +177,15 @@ CLI::Option* AddInterval(CommandParser* parser, LiveOptions* options, const std:
                absl::StrCat("minimum refresh interval (default: ", options->interval_s, or_else,
                             "). Longer traces are read less often, so that reading takes at most a tenth of one "
                             "processor"))
-      ->check(CLI::Range(0.1, 3600.0));
+      ->check(Number(0.1, 3600.0));
 }
 
 void AddAnalysis(CommandParser* parser, LiveOptions* options) {
   AddStepMarksAndCategories(parser, &options->analysis);
   AddSearchPath(parser, &options->analysis);
 }
+
+bool IsHolderMoments(std::string text) { return ReadHolderMoments(text).empty(); }
 
 void AddRecorder(CommandParser* parser, RecorderOptions* options) {
   parser->Option("-o,--output", "DIR", &options->output,

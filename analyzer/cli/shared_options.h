@@ -87,6 +87,8 @@ struct RecorderOptions {
   std::string Check() const;
 };
 
+// Whether `text` is a value of --holders, such as "growth,5m".
+bool IsHolderMoments(std::string text);
 void AddRecorder(CommandParser* parser, RecorderOptions* options);
 
 }  // namespace vramtrack

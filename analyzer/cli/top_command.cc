@@ -111,9 +111,9 @@ class Screen {
     if (searching_) return absl::StrCat("search: ", view_.search, "_  (Enter: keep, Escape: show all lines)");
     if (!message_.empty()) return message_;
     if (!trouble_.empty()) return trouble_;
-    std::string footer = "q quit  p pause  b mark  s order  / search  d device  Enter stack  w page";
+    std::string footer = absl::StrCat("q quit  p pause  b mark  s by ", TopOrderName(view_.order),
+                                      "  / search  d device  Enter stack  w page");
     if (paused_) absl::StrAppend(&footer, "  PAUSED");
-    absl::StrAppend(&footer, "  by ", TopOrderName(view_.order));
     if (!view_.search.empty()) absl::StrAppend(&footer, "  search: ", view_.search);
     return footer;
   }

@@ -94,7 +94,7 @@ def test_screen(program, folder):
     check(not wide, "a line is wider than the terminal: %r" % wide)
     # Another order moves it down or not, but is named.
     top.press("s")
-    top.wait_for(has("by live bytes"), "the order")
+    top.wait_for(has("by live"), "the order")
     top.press("/load")
     top.wait_for(lambda lines: has("search: load_")(lines) and not has("KeepAttention")(lines), "the search")
     top.press("\x1b")

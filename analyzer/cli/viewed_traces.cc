@@ -21,9 +21,7 @@ namespace {
 
 constexpr std::chrono::seconds kStillAsked(10);  // after a page asked last
 constexpr std::chrono::seconds kBetweenLists(2);
-// Of one processor, whole reports take at most a twentieth, and so do looks between them.
-constexpr int kIdleShare = 19;
-constexpr std::chrono::seconds kLongWait(1);  // for the next whole report
+constexpr int kIdleShare = 19;  // reports take at most a twentieth of one processor
 constexpr uint64_t kNanosPerSecond = 1000000000;
 
 // Changes when one of the files does, as far as the file system tells: the size and the time of a mapped file that is
@@ -80,7 +78,7 @@ size_t ViewedTraces::NumberOf(const std::string& path, const std::optional<std::
   auto view = std::make_unique<View>();
   view->path = path;
   view->run_id = run_id;
-  view->brief = std::make_shared<const std::string>(RenderUpdate(LiveState(), "", ""));
+  view->brief = std::make_shared<const std::string>(RenderUpdate(LiveState(), ""));
   const std::lock_guard<std::mutex> lock(mutex_);
   views_.push_back(std::move(view));
   return at->second;
@@ -146,11 +144,7 @@ void ViewedTraces::Work() {
   }
   if ((list || !asked.empty()) && now >= next_list_) FindAgain().IgnoreError();
   for (View* view : asked) {
-    if (now >= view->next_report) {
-      Read(view);
-    } else if (now >= view->next_check && !view->state.ended) {
-      Look(view);
-    }
+    if (now >= view->next_report || HasJustEnded(view)) Read(view);
   }
 }
 
@@ -171,7 +165,7 @@ absl::Status ViewedTraces::Find(View* view) const {
   return view->job->paths().empty() || !IsProcessNumber(view->path) ? found : absl::OkStatus();
 }
 
-absl::Status ViewedTraces::ReadInto(View* view, LiveState* state, bool* has_new_data) const {
+absl::Status ViewedTraces::ReadInto(View* view, LiveState* state) const {
   // A job that runs may write without a sign that it does.
   const std::string known = state->ended && state->trouble.empty() ? view->signature : "";
   if (absl::Status found = Find(view); !found.ok()) return found;
@@ -181,14 +175,12 @@ absl::Status ViewedTraces::ReadInto(View* view, LiveState* state, bool* has_new_
   if (!report.ok()) return report.status();
   std::vector<SourceExcerpt> source;
   if (options_.source) source = ReadSource(*report, view->job->paths());
-  std::string answer = RenderPageAnswer(*report), data = RenderPageData(*report, source);
+  std::string rendered = RenderPageReport(*report, source);
   state->trouble.clear();
   state->ended = HasEnded(*report);
-  *has_new_data = data != view->data;
-  if (*has_new_data || answer != view->answer) ++state->version;
+  if (rendered != view->report) ++state->version;
   view->signature = std::move(signature);
-  view->answer = std::move(answer);
-  view->data = std::move(data);
+  view->report = std::move(rendered);
   return absl::OkStatus();
 }
 
@@ -196,57 +188,29 @@ void ViewedTraces::Read(View* view) {
   LiveState state = view->state;  // only this thread changes it
   state.listed = listed_;
   const Clock::time_point begin = Clock::now();
-  bool has_new_data = false;
-  const absl::Status read = ReadInto(view, &state, &has_new_data);
+  const absl::Status read = ReadInto(view, &state);
   if (!read.ok()) state.trouble = std::string(read.message());
   view->next_report = NextAfter(begin);
-  view->next_check = NextAfter(Clock::now());
-  Publish(view, std::move(state), has_new_data);
+  Publish(view, std::move(state));
 }
 
-std::optional<std::string> ViewedTraces::NewAnswer(View* view, bool reads) const {
-  // The next report says what is wrong.
-  if (!Find(view).ok()) return std::nullopt;
-  if (AreFinished(view->job->paths())) {
-    if (SignatureOf(view->job->paths()) != view->signature) view->next_report = Clock::time_point::min();
-    return std::nullopt;
-  }
-  if (!reads) return std::nullopt;
-  const absl::StatusOr<Report> report = view->job->Read().report;
-  std::string answer = report.ok() ? RenderPageAnswer(*report) : view->answer;
-  return answer == view->answer ? std::nullopt : std::optional<std::string>(std::move(answer));
+bool ViewedTraces::HasJustEnded(View* view) const {
+  const Clock::time_point now = Clock::now();
+  if (view->state.ended || now < view->next_check) return false;
+  view->next_check = NextAfter(now);
+  if (!Find(view).ok()) return false;
+  return AreFinished(view->job->paths()) && SignatureOf(view->job->paths()) != view->signature;
 }
 
-void ViewedTraces::Look(View* view) {
-  const Clock::time_point begin = Clock::now();
-  // Where the next report comes soon, it needs no look before it. The first look reads as much as a report; the
-  // earlier, the less that is.
-  const bool first = view->next_look == Clock::time_point::min();
-  const bool reads = first || (begin >= view->next_look && view->next_report - begin > kLongWait);
-  std::optional<std::string> answer = NewAnswer(view, reads);
-  if (reads) view->next_look = NextAfter(begin);
-  view->next_check = NextAfter(Clock::now());
-  if (!answer) return;
-  LiveState state = view->state;
-  ++state.version;
-  view->answer = *std::move(answer);
-  Publish(view, std::move(state), /*has_new_data=*/false);
-}
-
-void ViewedTraces::Publish(View* view, LiveState state, bool has_new_data) {
-  auto brief = std::make_shared<const std::string>(RenderUpdate(state, "", ""));
+void ViewedTraces::Publish(View* view, LiveState state) {
+  auto brief = std::make_shared<const std::string>(RenderUpdate(state, ""));
   if (view->brief && *brief == *view->brief) return;
-  Text whole, newer_answer;
-  if (state.version > 0) {
-    whole = std::make_shared<const std::string>(RenderUpdate(state, view->answer, view->data));
-    newer_answer = std::make_shared<const std::string>(RenderUpdate(state, view->answer, ""));
-  }
+  Text whole;
+  if (state.version > 0) whole = std::make_shared<const std::string>(RenderUpdate(state, view->report));
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (has_new_data) view->data_version = state.version;
   view->state = std::move(state);
   view->brief = std::move(brief);
   view->whole = std::move(whole);
-  view->newer_answer = std::move(newer_answer);
 }
 
 std::optional<size_t> ViewedTraces::only() const {
@@ -259,8 +223,7 @@ ViewedTraces::Text ViewedTraces::Update(size_t number, uint64_t have) {
   if (number >= views_.size()) return nullptr;
   View& view = *views_[number];
   view.asked = Clock::now();
-  if (have == view.state.version || !view.whole) return view.brief;
-  return have >= view.data_version && have < view.state.version ? view.newer_answer : view.whole;
+  return have == view.state.version || !view.whole ? view.brief : view.whole;
 }
 
 ViewedTraces::Text ViewedTraces::List() {

@@ -42,8 +42,7 @@ class ViewedTraces {
   // Any thread may call these.
   // Returns the number of the only run; nullopt if there are several, which the list shows.
   std::optional<size_t> only() const;
-  // Returns what RenderUpdate renders, without the parts that have not changed since the version `have`. Null: the
-  // number is unknown.
+  // Returns what RenderUpdate renders, without the report if that is the version `have`. Null: the number is unknown.
   Text Update(size_t number, uint64_t have);
   // Returns the list of the folder as HTML.
   Text List();
@@ -58,14 +57,12 @@ class ViewedTraces {
     std::optional<LiveJob> job;         // nullopt until it is read
     std::string signature;              // of the files of the last report
     Clock::time_point next_report = Clock::time_point::min();
-    Clock::time_point next_look = Clock::time_point::min();
     Clock::time_point next_check = Clock::time_point::min();  // whether it has ended
-    std::string answer, data;                                 // as RenderPageAnswer and RenderPageData render them
+    std::string report;                                       // as RenderPageReport renders it
     // Guarded by mutex_.
     Clock::time_point asked = Clock::time_point::min();
     LiveState state;
-    uint64_t data_version = 0;  // in which `data` changed
-    Text whole, brief, newer_answer;
+    Text whole, brief;
   };
 
   absl::Status FindAgain();
@@ -76,12 +73,10 @@ class ViewedTraces {
   absl::Status Find(View* view) const;
   // Makes the whole report, unless nothing has changed since the last one.
   void Read(View* view);
-  absl::Status ReadInto(View* view, LiveState* state, bool* has_new_data) const;
-  // Between two of these: looks whether the job has ended and, if it is time, whether the answer has changed.
-  void Look(View* view);
-  // Returns the answer of a look if it has changed. `reads`: whether it is time for a look.
-  std::optional<std::string> NewAnswer(View* view, bool reads) const;
-  void Publish(View* view, LiveState state, bool has_new_data);
+  absl::Status ReadInto(View* view, LiveState* state) const;
+  // Returns whether the job has ended since the last report, which need not wait for its time then.
+  bool HasJustEnded(View* view) const;
+  void Publish(View* view, LiveState state);
 
   const ViewOptions& options_;
   std::map<std::string, size_t> numbers_;  // of a path, or of a run id after "run "

@@ -17,6 +17,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -25,6 +26,7 @@
 #include "analyzer/cli/live_job.h"
 #include "analyzer/cli/output.h"
 #include "analyzer/cli/shared_options.h"
+#include "analyzer/model/whole_leak.h"
 #include "analyzer/render/json/json.h"
 #include "analyzer/render/openmetrics/job_metrics.h"
 #include "analyzer/serve/http_server.h"
@@ -68,7 +70,8 @@ class Watch {
  public:
   explicit Watch(const WatchArguments& given) : given_(given) {}
 
-  // Tells of what is new since the last report, which a look at `job` gave. Returns how many seconds it read for that.
+  // Runs the commands for what is new since the last report, which a look at `job` gave. Returns how many seconds it
+  // read for that.
   double Tell(const LiveJob& job, const Report& report) {
     read_s_ = 0;
     if (!given_.on_leak.empty()) TellOfLeaks(job, report);
@@ -79,9 +82,7 @@ class Watch {
   }
 
  private:
-  static bool IsToldOf(const ReportSite& site) {
-    return IsLeak(site) && site.verdict != Verdict::kMinorLeak && site.part_of.is_none();
-  }
+  static bool IsWorthAlarm(const ReportSite& site) { return IsLeak(site) && site.verdict != Verdict::kMinorLeak; }
 
   LiveJob::Look ReadWhole(const LiveJob& job) {
     LiveJob::Look whole = job.ReadWhole();
@@ -89,17 +90,31 @@ class Watch {
     return whole;
   }
 
+  // Of one leak a second alarm would be noise: a leak is new if none of its sites was in an alarm. Those of later looks
+  // have more sites, or are led by another one.
+  std::vector<const ReportSite*> NewLeaks(const Report& report) const {
+    std::vector<const ReportSite*> leaks;
+    for (const auto& [leader, members] : LeakMembers(report.sites)) {
+      const ReportSite& site = report.sites[leader];
+      if (!IsWorthAlarm(site)) continue;
+      const bool known = std::any_of(members.begin(), members.end(),
+                                     [&, this](size_t member) { return alarmed_.count(report.sites[member].id) != 0; });
+      if (!known) leaks.push_back(&site);
+    }
+    return leaks;
+  }
+
   // A look leaves out what needs another replay. That is made where a command gets the whole record.
   void TellOfLeaks(const LiveJob& job, const Report& report) {
-    const bool any = std::any_of(report.sites.begin(), report.sites.end(), [this](const ReportSite& site) {
-      return IsToldOf(site) && told_.count(site.id) == 0;
-    });
-    if (!any) return;
+    if (NewLeaks(report).empty()) return;
     const LiveJob::Look whole = ReadWhole(job);
     if (!whole.report.ok()) return;
-    for (const ReportSite& site : whole.report->sites) {
-      if (!IsToldOf(site) || !told_.insert(site.id).second) continue;
-      RunByShell(given_.on_leak, RenderLeakEvent(given_.live.target, *whole.report, site));
+    for (const ReportSite* site : NewLeaks(*whole.report)) {
+      RunByShell(given_.on_leak, RenderLeakEvent(given_.live.target, *whole.report, *site));
+    }
+    for (const auto& [leader, members] : LeakMembers(whole.report->sites)) {
+      if (!IsWorthAlarm(whole.report->sites[leader])) continue;
+      for (const size_t member : members) alarmed_.insert(whole.report->sites[member].id);
     }
   }
 
@@ -122,7 +137,7 @@ class Watch {
 
   const WatchArguments& given_;
   double read_s_ = 0;
-  std::set<std::string> told_;                    // ids of sites
+  std::set<std::string> alarmed_;                 // ids of sites
   std::set<std::pair<uint32_t, uint32_t>> full_;  // process and device
 };
 
@@ -185,7 +200,7 @@ int WatchCommand(const Arguments& arguments) {
   parser.Option("--on-full", "COMMAND", &given.on_full,
                 "run this by the shell when a device will be full in less than --seconds-to-full");
   parser.Option("--seconds-to-full", "SECONDS", &given.seconds_to_full, "for --on-full (default: 3600)")
-      ->check(CLI::Range(1.0, 1e9));
+      ->check(Number(1.0, 1e9));
   parser
       .Option("--listen", "[HOST]:PORT", &given.listen,
               "serve the figures of the last look as OpenMetrics at http://HOST:PORT/metrics (default HOST: all "

@@ -147,7 +147,7 @@ void ActivityJoin::Join(const Hooked& hooked, const Reported& reported) {
 }
 
 void ActivityJoin::AddOnlyHooks(const Hooked& hooked) {
-  // A mapping is no memory of its own: that it is joined where CUPTI reports it is enough.
+  // A mapping takes no memory of its own: that it is joined where CUPTI reports it is enough.
   if (hooked.kind == schema::MAPPING) return;
   for (size_t i = 0; i < gaps_.size(); ++i) {
     if (hooked.ticks < gaps_[i].begin || hooked.ticks > gaps_[i].end) continue;

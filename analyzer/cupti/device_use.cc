@@ -13,7 +13,7 @@ constexpr double kSameKernel = 0.9;
 constexpr uint64_t kFewAllocations = 5;
 constexpr double kIdleShare = 0.01;  // of the run
 
-// Whether the tracer was told to ask for records of this name.
+// Whether the tracer asked for records of this name.
 bool Asked(const Trace& trace, std::string_view name) {
   for (const auto& [variable, value] : trace.definitions().process.environment) {
     if (variable != "VRAMTRACK_CUPTI_RECORDS") continue;
@@ -27,7 +27,7 @@ bool Asked(const Trace& trace, std::string_view name) {
   return false;
 }
 
-// Whether only what runs on a device can use it, and only this process gives it back.
+// Whether only what runs on a device can use it, and only this process frees it.
 bool IsOfDevicesAlone(uint32_t kind) {
   return LevelOf(kind) != Level::kHandle && !IsHostMemory(kind) && !IsForeignMemory(kind) && !IsAddressSpace(kind) &&
          kind != schema::MANAGED;
@@ -135,7 +135,7 @@ std::optional<DeviceUse::LastUse> DeviceUse::LastUseOf(size_t group) const {
     return std::nullopt;
   }
   for (const ActivityGap& gap : stream_.Gaps(UINT64_MAX)) {
-    // A tracer that says late that it has begun has told of what came before.
+    // A tracer that says late that it has begun has reported what came before.
     const bool before_first = gap.begin < first_record_ticks_;
     const uint64_t end = before_first ? std::min(gap.end, first_record_ticks_) : gap.end;
     if (end > followed.first_ticks) return std::nullopt;

@@ -71,7 +71,7 @@ void MeasureSteps(ComparedPair* pair) {
   for (const SiteMatch& match : pair->matches()) {
     base.push_back(match.base);
     next.push_back(match.next);
-    // Before a report is made beside: what that finds of sizes must not change what a comparison says.
+    // Before a report is made: what that finds of sizes must not change what a comparison says.
     match.next.empty() ? pair->base.FindCategory(match.base[0]) : pair->next.FindCategory(match.next[0]);
   }
   DoBoth(

@@ -80,12 +80,12 @@ void ComparedProcess::MeasureTrace(const std::vector<std::vector<size_t>>& membe
   sequence_ = maker.sequence();
 }
 
-bool ComparedProcess::AddFindings(Collector* guest) {
+bool ComparedProcess::AddFindings(Collector* extra) {
   if (!has_trace() || !own_windows_ || has_findings_) return false;
   KnownFindings* known = analysis_->options().known;
   const std::string& path = facts_.side.paths[0];
   if (known == nullptr || !known->Wants(path)) return false;
-  known->Add(path, FindInAnalysis(analysis_.get(), guest));
+  known->Add(path, FindInAnalysis(analysis_.get(), extra));
   has_findings_ = true;
   return true;
 }

@@ -56,9 +56,9 @@ class ComparedProcess {
   // the findings of a report, they are made in the same replay.
   MeasuredRun Measure(const std::vector<std::vector<size_t>>& members, const StepWindow& window,
                       const ComparedProcess& other);
-  // Adds the findings to `options.known` if it wants them and does not have them; `guest` is made in the same replay.
+  // Adds the findings to `options.known` if it wants them and does not have them; `extra` is made in the same replay.
   // Returns whether it did.
-  bool AddFindings(Collector* guest = nullptr);
+  bool AddFindings(Collector* extra = nullptr);
 
   // Returns whether the process has a trace. sequence(), Part() and FramesOf() need one.
   bool has_trace() const { return analysis_ != nullptr; }

@@ -21,7 +21,7 @@
 namespace vramtrack {
 namespace {
 
-constexpr double kSameSize = 0.02;  // of steps, and of what is in proportion to them
+constexpr double kSameSize = 0.02;  // of steps, and of figures in proportion to them
 
 // With less of what both runs allocate at sites that they share, they are not two runs of one program.
 constexpr double kLeastShared = 0.2;
@@ -110,7 +110,7 @@ class Comparison {
     const std::vector<SiteMatch>& matches = pair_.matches();
     const std::vector<SitePair>& evidence = pair_.evidence;
     std::vector<SiteChange> changes = CompareSites(evidence, report_.tested, pair_.windows.base.whole_run);
-    // What the framework's blocks in them do is told by their own sites, what the allocator does by the devices.
+    // The framework's blocks in them have sites of their own, and the devices show what the allocator does.
     for (size_t m = 0; m < matches.size(); ++m) {
       if (changes[m].found && pair_.IsSegments(matches[m])) changes[m] = {};
     }

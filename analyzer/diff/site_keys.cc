@@ -16,7 +16,7 @@ namespace {
 
 bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
 
-// `old` where it stands in `text` as whole parts of a name gives way to `now`. True if it did.
+// Replaces `old` by `now` where it is whole parts of a name in `text`. True if it did.
 bool ReplacePart(std::string_view old, std::string_view now, std::string* text) {
   if (old.empty()) return false;
   for (size_t at = text->find(old); at != std::string::npos; at = text->find(old, at + 1)) {
@@ -93,7 +93,7 @@ SiteKeys NamesOf(const ProfileSite& site, const RenameMap& renames, NameTable* t
 
 namespace {
 
-// More would take long, and so many sites with the same names are told apart by their order as well as by anything.
+// More would take long, and so many sites with the same names are distinguished by their order as well as by anything.
 constexpr size_t kMaxCandidates = 1000000;
 
 struct Candidate {
@@ -142,7 +142,7 @@ std::string LastPart(const std::string& name) {
   return at == std::string::npos || at + 1 == name.size() ? name : name.substr(at + 1);
 }
 
-// The stack with what one run alone has left open, behind its kind and device.
+// The stack with what one run alone has left open, after its kind and device.
 std::vector<uint32_t> PatternOf(const RenameCandidate& candidate, const std::vector<bool>& in_other) {
   std::vector<uint32_t> pattern = {candidate.site->kind, candidate.site->device_ordinal};
   for (const uint32_t name : candidate.names->whole) pattern.push_back(in_other[name] ? name : kAnyName);
@@ -189,7 +189,7 @@ std::map<uint32_t, uint32_t> InferRenames(const std::vector<RenameCandidate>& ba
   };
   for (const auto& [pattern, members] : groups) {
     const auto& [olds, nows] = members;
-    // Stacks that have nothing in common are no evidence.
+    // Stacks that have nothing in common say nothing.
     const bool related =
         std::any_of(pattern.begin() + 2, pattern.end(), [](uint32_t name) { return name != kAnyName; });
     if (olds.empty() || nows.empty() || !related) continue;

@@ -32,7 +32,7 @@ class FrameWeights {
   double Similarity(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) const;
 
  private:
-  // By name: the inverse document frequency. A name that only one run has is no rarer than the others on average: that
+  // By name: the inverse document frequency. A name that only one run has is as rare as the others on average: that
   // it is new is what the edit did, not what the stack is about.
   std::vector<double> weights_;
 };

@@ -23,7 +23,7 @@ struct FlameStack {
   uint64_t value = 0;
 };
 
-using TakeStack = std::function<bool(const FlameStack& stack)>;  // false: there shall be no more
+using TakeStack = std::function<bool(const FlameStack& stack)>;  // false: no more are wanted
 
 void ForEachCallStack(ExportedProcess& process, const TakeStack& take) {
   for (const ExportedSite& site : process.sites()) {

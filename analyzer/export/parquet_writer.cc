@@ -30,7 +30,7 @@ enum LogicalType { kString = 1, kListType = 3, kTimestamp = 8, kInteger = 10 };
 
 constexpr char kParquetMagic[] = "PAR1";
 constexpr size_t kMostDictionary = 1 << 15;
-// Longer texts are no bounds of a column.
+// Longer texts are left out of a column's bounds.
 constexpr size_t kMostBoundBytes = 64;
 
 void AppendText(std::string_view text, std::string* out) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -12,9 +13,11 @@ namespace {
 struct RunRow {
   const ProcessSummary& summary = kNone<ProcessSummary>;
 
-  uint64_t Sum(ReportMoment ReportDevice::*moment, uint64_t ReportMoment::*bytes) const {
+  // `moment`: a member of ReportDevice that is or returns one.
+  template <class Moment>
+  uint64_t Sum(Moment moment, uint64_t ReportMoment::*bytes) const {
     uint64_t sum = 0;
-    for (const ReportDevice& device : summary.findings.devices) sum += device.*moment.*bytes;
+    for (const ReportDevice& device : summary.findings.devices) sum += std::invoke(moment, device).*bytes;
     return sum;
   }
   // Null if no device has a growth.
@@ -66,9 +69,9 @@ struct RunRow {
     column("peak_live", Sum(&ReportDevice::peak, &ReportMoment::live));
     column("peak_reserved", Sum(&ReportDevice::peak, &ReportMoment::reserved));
     column("peak_device_used", Sum(&ReportDevice::peak, &ReportMoment::device_used));
-    column("end_live", Sum(&ReportDevice::end, &ReportMoment::live));
-    column("end_reserved", Sum(&ReportDevice::end, &ReportMoment::reserved));
-    column("end_device_used", Sum(&ReportDevice::end, &ReportMoment::device_used));
+    column("end_live", Sum(&ReportDevice::LastMoment, &ReportMoment::live));
+    column("end_reserved", Sum(&ReportDevice::LastMoment, &ReportMoment::reserved));
+    column("end_device_used", Sum(&ReportDevice::LastMoment, &ReportMoment::device_used));
     column("growth_bytes_per_step", Growth(&ReportGrowths::live));
     column("growth_reserved_bytes_per_step", Growth(&ReportGrowths::reserved));
     column("growth_device_used_bytes_per_step", Growth(&ReportGrowths::device_used));
@@ -101,9 +104,9 @@ struct DeviceRow {
     column("peak_live", device.peak.live);
     column("peak_reserved", device.peak.reserved);
     column("peak_device_used", device.peak.device_used);
-    column("end_live", device.end.live);
-    column("end_reserved", device.end.reserved);
-    column("end_device_used", device.end.device_used);
+    column("end_live", device.LastMoment().live);
+    column("end_reserved", device.LastMoment().reserved);
+    column("end_device_used", device.LastMoment().device_used);
     column("growth_bytes_per_step", NullUnless(grown, live.bytes_per_step));
     column("growth_ci_low", NullUnless(grown, live.ci_low));
     column("growth_ci_high", NullUnless(grown, live.ci_high));

@@ -93,12 +93,12 @@ ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options)
   return FindInAnalysis(&analysis);
 }
 
-ProcessFindings FindInAnalysis(ProcessAnalysis* analysis, Collector* guest) {
+ProcessFindings FindInAnalysis(ProcessAnalysis* analysis, Collector* extra) {
   ProcessFindings findings = Begin(*analysis);
   const SitePurposes purposes = PurposesOfSites(analysis);
   const OwnCollectors own = Collectors(analysis, purposes, /*replay=*/true);
   std::vector<Collector*> collectors = Pointers(own);
-  if (guest != nullptr) collectors.push_back(guest);
+  if (extra != nullptr) collectors.push_back(extra);
   Collect(analysis, collectors, &findings);
   Finish(analysis, &findings);
   for (ReportDevice& device : findings.devices) DescribeLimit(*analysis, findings.oom, &device);

@@ -12,9 +12,9 @@ namespace vramtrack {
 
 // Returns all findings on one process.
 ProcessFindings FindInProcess(const Trace& trace, const AnalyzeOptions& options);
-// Returns the same findings, for callers that use the analysis further. `guest`: a collector that follows the same
+// Returns the same findings, for callers that use the analysis further. `extra`: a collector that follows the same
 // replay after the report's own collectors; may be null.
-ProcessFindings FindInAnalysis(ProcessAnalysis* analysis, Collector* guest = nullptr);
+ProcessFindings FindInAnalysis(ProcessAnalysis* analysis, Collector* extra = nullptr);
 
 // Returns what the first replay alone tells, see FollowedProcess.
 ProcessFindings FindVerdicts(ProcessAnalysis* analysis);

@@ -180,7 +180,7 @@ void EventStream::Close(Cursor* cursor) {
   if (cursor->next_block < blocks.size()) cursor->time = std::max(cursor->time, blocks[cursor->next_block].first_time);
 }
 
-// What lies before the blocks that each thread has still to read. They are in the file about as they were recorded.
+// The file up to the blocks that each thread has still to read. They are in the file about as they were recorded.
 void EventStream::ReleaseRead() {
   closed_bytes_ = 0;
   uint64_t first = trace_.file_bytes();

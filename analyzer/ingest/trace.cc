@@ -240,7 +240,7 @@ void Trace::AddBlock(const FrameRef& frame, bool from_journal) {
                                     has(schema::FREE_FAILED)});
 }
 
-// A process that is killed while it writes a frame leaves the beginning of it. That is no loss.
+// A process that is killed while it writes a frame leaves the beginning of it. Nothing else is lost.
 void Trace::ForgiveTornFrames() {
   std::vector<Damage>& damage = layout_.damage;
   damage.erase(std::remove_if(damage.begin(), damage.end(), [this](const Damage& torn) { return IsNoLoss(torn); }),

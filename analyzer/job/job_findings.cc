@@ -263,7 +263,7 @@ Report FindingsJoin::Finish() {
       report.reasons.push_back({report.reasons.empty() ? "" : report.reasons.back().id, line});
     } else {
       std::string id = line.substr(0, end);
-      // Beside processes with steps are some that only start them, or load data.
+      // With processes that have steps come some that only start them, or load data.
       if (id == "no_steps" && report.steps.count > 0) continue;
       if (id == "few_allocations" && report.steps.source != StepSource::kNone) continue;
       report.reasons.push_back({std::move(id), line.substr(end + 1)});

@@ -20,7 +20,7 @@ namespace {
 constexpr double kSpreads = 5;
 constexpr double kToStandardDeviation = 1.4826;  // of the median absolute deviation, for normal values
 
-// Less is no difference to look into.
+// A smaller difference is ignored.
 constexpr double kMinBytes = 16 << 20;
 constexpr double kMinShare = 0.05;
 constexpr double kMinGrowth = 4096;  // bytes per step
@@ -96,7 +96,7 @@ void CompareLeaks(const std::vector<const std::vector<SiteRow>*>& sites, const J
   }
   for (size_t r = 0; r < sites.size(); ++r) {
     for (const SiteRow& row : *sites[r]) {
-      // What a leak keeps besides is told with its leader.
+      // What a leak keeps besides is reported with its leader.
       if (!row.leads) continue;
       const PlaceVotes& place = votes[places[row.site]];
       if (place.leaking * 2 > sites.size() || place.undecided) continue;
@@ -134,9 +134,9 @@ ReportRank DescribeRank(const ProcessFindings& findings) {
     rank.devices.push_back(device.index);
     rank.peak_live += device.peak.live;
     for (const ReportPeakCategory& category : device.peak_set.categories) by_category[category.name] += category.bytes;
-    rank.end_live += device.last_step.value_or(device.end).live;
+    rank.end_live += device.LastMoment().live;
     if (device.growth) {
-      // Noise is no growth.
+      // Noise does not count as growth.
       const bool sure = device.growth->ci_low > 0 || device.growth->ci_high < 0;
       rank.growth_bytes_per_step = rank.growth_bytes_per_step.value_or(0) + (sure ? device.growth->bytes_per_step : 0);
     }

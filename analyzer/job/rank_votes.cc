@@ -12,8 +12,8 @@
 namespace vramtrack {
 namespace {
 
-// One rank's opinion of a place while its sites are gone through.
-struct Opinion {
+// One rank's vote of a place while its sites are gone through.
+struct RankVote {
   bool leaks = false, not_enough = false, no_leak = false, per_step = true;
   RankRate bytes;
   RankRate led;  // what the process itself says of leaks as a whole
@@ -26,12 +26,12 @@ void AddTo(RankRate* sum, const RankRate& more) {
   sum->high += more.high;
 }
 
-void AddLeak(const SiteRow& row, Opinion* opinion) {
-  opinion->leaks = true;
-  opinion->per_step &= row.per_step;
-  AddTo(&opinion->bytes, {row.rate_bytes_per_step, row.rate_ci_low, row.rate_ci_high});
-  if (row.leads) AddTo(&opinion->led, {row.leak_bytes_per_step, row.leak_ci_low, row.leak_ci_high});
-  opinion->objects += row.rate_objects_per_step;
+void AddLeak(const SiteRow& row, RankVote* vote) {
+  vote->leaks = true;
+  vote->per_step &= row.per_step;
+  AddTo(&vote->bytes, {row.rate_bytes_per_step, row.rate_ci_low, row.rate_ci_high});
+  if (row.leads) AddTo(&vote->led, {row.leak_bytes_per_step, row.leak_ci_low, row.leak_ci_high});
+  vote->objects += row.rate_objects_per_step;
 }
 
 // What all ranks say of one place.
@@ -44,37 +44,37 @@ struct Votes {
   uint64_t not_enough = 0, no_leak = 0, per_step = 0;
   std::vector<OfRank> leaks;
 
-  void Add(const ReportRank& rank, const Opinion& opinion) {
-    if (!opinion.leaks) {
-      ++(opinion.not_enough ? not_enough : no_leak);
+  void Add(const ReportRank& rank, const RankVote& vote) {
+    if (!vote.leaks) {
+      ++(vote.not_enough ? not_enough : no_leak);
       return;
     }
-    // The interval of a leak as a whole is told by its process where both mean the same sites by it: those of its parts
+    // The interval of a leak as a whole is its process's where both mean the same sites by it: those of its parts
     // do not add up.
-    const bool same = std::fabs(opinion.led.rate - opinion.bytes.rate) <= 1e-9 * std::fabs(opinion.bytes.rate);
-    leaks.push_back({&rank, same ? opinion.led : opinion.bytes, opinion.objects});
-    per_step += opinion.per_step;
+    const bool same = std::fabs(vote.led.rate - vote.bytes.rate) <= 1e-9 * std::fabs(vote.bytes.rate);
+    leaks.push_back({&rank, same ? vote.led : vote.bytes, vote.objects});
+    per_step += vote.per_step;
   }
 };
 
 // The votes on all places. A place is only looked at where a rank has it.
 class Poll {
  public:
-  explicit Poll(size_t places) : opinions_(places), votes_(places) {}
+  explicit Poll(size_t places) : rank_votes_(places), votes_(places) {}
 
-  Opinion& Of(uint32_t place) {
-    std::optional<Opinion>& opinion = opinions_[place];
-    if (!opinion) {
-      opinion.emplace();
+  RankVote& Of(uint32_t place) {
+    std::optional<RankVote>& vote = rank_votes_[place];
+    if (!vote) {
+      vote.emplace();
       touched_.push_back(place);
     }
-    return *opinion;
+    return *vote;
   }
 
   void Close(const ReportRank& rank) {
     for (const uint32_t place : touched_) {
-      votes_[place].Add(rank, *opinions_[place]);
-      opinions_[place].reset();
+      votes_[place].Add(rank, *rank_votes_[place]);
+      rank_votes_[place].reset();
     }
     touched_.clear();
   }
@@ -82,7 +82,7 @@ class Poll {
   const Votes& votes(uint32_t place) const { return votes_[place]; }
 
  private:
-  std::vector<std::optional<Opinion>> opinions_;
+  std::vector<std::optional<RankVote>> rank_votes_;
   std::vector<uint32_t> touched_;
   std::vector<Votes> votes_;
 };
@@ -135,8 +135,8 @@ void DescribeAcross(const std::vector<const JobProcess*>& ranks, const JoinedSit
         continue;
       }
       for (Poll* poll : {&alone, &whole}) {
-        Opinion& opinion = poll->Of(place);
-        (row.vote == Vote::kNotEnough ? opinion.not_enough : opinion.no_leak) = true;
+        RankVote& vote = poll->Of(place);
+        (row.vote == Vote::kNotEnough ? vote.not_enough : vote.no_leak) = true;
       }
     }
     alone.Close(process->rank);

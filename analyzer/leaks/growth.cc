@@ -89,7 +89,7 @@ double Spread(const std::vector<double>& levels, double growth_per_point, size_t
   return sum / static_cast<double>(levels.size() - lag);
 }
 
-// The height of a stair that half of all rises come to with lower ones.
+// The height at which half of the sum of all rises is in lower ones.
 double UsualRise(const std::vector<double>& levels) {
   std::vector<double> rises;
   for (size_t i = 1; i < levels.size(); ++i) {
@@ -148,7 +148,7 @@ std::optional<FittedGrowth> FitGrowth(const LevelSeries& series, size_t begin) {
   growth.stopped = growth.rises > 1 && levels.size() - last > std::max(kLongPoints, kLongSinceRise * longest);
 
   if (growth.bytes_per_step > 0) {
-    growth.stair_steps = UsualRise(levels) / growth.bytes_per_step * series.steps_per_point;
+    growth.rise_steps = UsualRise(levels) / growth.bytes_per_step * series.steps_per_point;
   }
 
   const size_t lag = std::max<size_t>(3, levels.size() / kLags);
@@ -171,7 +171,7 @@ std::optional<FittedGrowth> FitGrowth(const LevelSeries& series, size_t begin) {
 
 namespace {
 
-// The last points that tell where the level is now; as many as a stair has, if that is more.
+// The last points that tell where the level is now; as many as lie between two rises, if that is more.
 constexpr size_t kLastPoints = 10;
 
 // After how many steps, with probability `share` at most, one of them has not fitted: with k of n needs within the room
@@ -202,9 +202,9 @@ std::optional<StepsToOom> PredictStepsToOom(const FittedGrowth& growth, const Le
   for (size_t i = 0; i < low.size(); ++i) needs.push_back(series.high[begin + i] - smooth[i]);
   std::sort(needs.begin(), needs.end());
   const double per_point = growth.bytes_per_step * series.steps_per_point;
-  const auto stair_points = static_cast<size_t>(
-      std::min(std::ceil(growth.stair_steps / series.steps_per_point), static_cast<double>(low.size())));
-  for (size_t i = low.size() - std::min(std::max(kLastPoints, stair_points), low.size()); i < low.size(); ++i) {
+  const auto rise_points = static_cast<size_t>(
+      std::min(std::ceil(growth.rise_steps / series.steps_per_point), static_cast<double>(low.size())));
+  for (size_t i = low.size() - std::min(std::max(kLastPoints, rise_points), low.size()); i < low.size(); ++i) {
     last.push_back(low[i] + per_point * static_cast<double>(low.size() - 1 - i));
   }
   const double room = limit_bytes - UpperMedian(std::move(last));
@@ -217,7 +217,7 @@ std::optional<StepsToOom> PredictStepsToOom(const FittedGrowth& growth, const Le
   const double wander = kNormal975 * std::sqrt(left.steps * growth.wander_per_step) / growth.bytes_per_step;
   const auto margin = [&](double slope, double share) {
     return std::hypot(std::hypot(left.steps - after(slope, .5), left.steps - after(growth.bytes_per_step, share)),
-                      std::hypot(wander, growth.stair_steps));
+                      std::hypot(wander, growth.rise_steps));
   };
   left.low = std::max(0.0, std::floor(left.steps - margin(growth.ci_high, .025)));
   left.high = left.steps + margin(growth.ci_low, .975);

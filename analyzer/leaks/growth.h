@@ -52,7 +52,7 @@ struct FittedGrowth : Growth {
   bool stopped = false;
   // The usual height of a jump, in steps of growth. A level that rises in jumps (segments, pages, an object every tenth
   // step) is full when the next jump does not fit. Half of the total rise was in jumps at least this high.
-  double stair_steps = 0;
+  double rise_steps = 0;
 };
 
 // Returns the slope of the lowest levels from point `begin` on, of either sign. Like EstimateGrowth, but it uses at

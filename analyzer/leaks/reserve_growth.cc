@@ -30,7 +30,7 @@ std::optional<ReserveGrowth> JudgeReserve(const LevelSeries& reserved, const Lev
     unused.low.push_back(std::max(0.0, reserved.low[i] - needed));
   }
   unused.high = unused.low;
-  // A step that needs more than all before it makes a dip: the allocator takes the rest in the course of it.
+  // A step that needs more than all before it makes a dip: the allocator takes more in the course of it.
   std::vector<uint64_t> levels;
   for (const double level : WithoutSpikes(unused.low)) levels.push_back(static_cast<uint64_t>(level));
   const Evidence evidence = EvidenceOfGrowth(levels, static_cast<Step>(std::lround(reserved.steps_per_point)));

@@ -14,7 +14,7 @@ namespace vramtrack {
 struct ReserveGrowth {
   FittedGrowth unused;  // growth of the bytes reserved beyond the most that was live so far
   Step first = 0;       // the first step that was judged
-  size_t stairs = 0;    // how often it rose since
+  size_t rises = 0;     // how often it rose since
 };
 
 // Judges the unused reserved bytes: the lowest number of reserved bytes at each point, minus the most bytes that were

@@ -52,7 +52,7 @@ TEST(ReserveGrowth, SegmentsThatNobodyNeedsAreFoundWithTheirRate) {
   });
   ASSERT_TRUE(growth);
   EXPECT_NEAR(growth->unused.bytes_per_step, kSegment / 3, .01 * kSegment);
-  EXPECT_GE(growth->stairs, 55u);
+  EXPECT_GE(growth->rises, 55u);
 }
 
 TEST(ReserveGrowth, ItBeginsWhereTheFirstOfThemIsTaken) {

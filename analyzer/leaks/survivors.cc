@@ -82,7 +82,7 @@ bool SameSteps(const SurvivorSeries& a, const SurvivorSeries& b, StepSpan span) 
     if (late != 0) {
       // Among many steps with survivors a step more or less would make others of them.
       if (Within(a, span).size() * kStepsToBeLate > span.size()) return false;
-      // What comes late in the last step is not seen.
+      // Objects of late in the last step are not seen.
       ++compared.begin;
       --compared.end;
     }

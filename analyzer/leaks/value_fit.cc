@@ -13,7 +13,7 @@
 namespace vramtrack {
 namespace {
 
-// With fewer steps, 95 % intervals contain the true value too rarely; with fewer values, a line cannot be told from a
+// With fewer steps, 95 % intervals contain the true value too rarely; with fewer values, a line looks like a
 // curve.
 constexpr size_t kFewestSteps = 20, kFewestValues = 4;
 // The largest value is at least this much above the smallest one.
@@ -23,9 +23,9 @@ constexpr size_t kFewestRising = 10;
 constexpr size_t kMostBends = 32;
 // A bend is one more unknown, and the best of many: each costs about the logarithm of the number of steps.
 constexpr double kCostOfBend = 3;
-// A line that explains less than this of how peaks differ is no explanation.
+// A line that explains less than this of how peaks differ explains nothing.
 constexpr double kLeastExplained = 0.5;
-// Values that follow the step number this closely cannot be told from it.
+// Values that follow the step number this closely look the same as it.
 constexpr double kMostWithSteps = 0.95;
 // What is left of sums of squares by rounding alone.
 constexpr double kRounding = 1e-11;
@@ -37,7 +37,7 @@ constexpr double kSignificantCurve = 20, kCurved = 0.1, kNext = 1.25;
 enum : size_t { kBase, kTrend, kRise, kOther, kBytes, kColumns };
 using Row = std::array<double, kColumns>;
 // [kBytes] of a row is its coefficient, the rest of it its row of the inverse of the normal equations. [kBytes][kBytes]
-// is the sum of squares that is left. What cannot be told is 0.
+// is the sum of squares that is left. Unknown ones are 0.
 using Solution = std::array<Row, kColumns>;
 
 // Least squares, by sweeps.
@@ -185,7 +185,7 @@ Fitted FindLine(const std::vector<ValuedStep>& steps, double most) {
   return fit;
 }
 
-// Returns why the steps above the bend are no line; empty if they are one. `*independent`: how many of them count.
+// Returns why the steps above the bend do not make a line; empty if they do. `*independent`: how many of them count.
 std::string WhyNoLine(const Fitted& fit, double* independent) {
   std::vector<Row> rising;
   for (const Row& row : fit.RowsFrom(fit.bend)) {

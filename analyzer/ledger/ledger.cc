@@ -157,8 +157,8 @@ SiteIndex Ledger::SiteOf(const StreamEvent& event) {
   return recent.site;
 }
 
-// All growth of PyTorch's pinned-memory pool is one site: whoever asks while no block is free makes it grow, and need
-// not be who keeps the others.
+// All growth of PyTorch's pinned-memory pool is one site: the line that asks while no block is free makes it grow, and
+// need not be who keeps the others.
 StackIndex Ledger::StackOf(const StreamEvent& event, uint32_t kind) {
   const Definitions& definitions = trace_.definitions();
   undefined_stacks_ += event.shape->ref != 0 && !definitions.stacks.Defined(event.shape->ref);

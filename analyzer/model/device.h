@@ -190,6 +190,7 @@ struct ReportDevice {
   // The moment when the last complete step ended: what Python frees at exit does not belong to the run. Nullopt without
   // steps.
   std::optional<ReportMoment> last_step;
+  const ReportMoment& LastMoment() const { return last_step ? *last_step : end; }
   ReportPeakSet peak_set;
   std::optional<ReportGrowth> growth;
   std::optional<ReportGrowths> growth_of;

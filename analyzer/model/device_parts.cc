@@ -9,7 +9,7 @@ const char* NameOf(DevicePartKind kind) {
 }
 
 std::vector<DevicePart> DeviceParts(const ReportDevice& device) {
-  const ReportMoment& now = device.last_step ? *device.last_step : device.end;
+  const ReportMoment& now = device.LastMoment();
   std::vector<DevicePart> parts = {{DevicePartKind::kLive, now.live}};
   if (now.framework) {
     parts.push_back({DevicePartKind::kCached, now.framework->cached});

@@ -106,7 +106,7 @@ void FailureLog::Failures::Add(OutOfMemory failed) {
 void FailureLog::FindHolders(const Scope& driver, OutOfMemory* failed) const {
   const Sites& sites = ledger_->sites();
   for (const SiteIndex i : sites.indices()) {
-    const uint64_t held = sites[i].live_bytes - sites[i].segment_bytes;  // segments are held by what lies in them
+    const uint64_t held = sites[i].live_bytes - sites[i].segment_bytes;  // segments are held by the blocks in them
     if (held == 0 || sites[i].scope == Site::kNoScope) continue;
     const Scope& scope = ledger_->scopes()[sites[i].scope];
     if (&scope != &driver && (driver.segments == nullptr || scope.segments != driver.segments)) continue;

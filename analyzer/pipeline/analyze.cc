@@ -43,7 +43,7 @@ class FindingsSource {
  private:
   struct Process {
     std::string path;                           // of its trace
-    const ProcessIdentity* identity = nullptr;  // in the summary; null: it is no part of that
+    const ProcessIdentity* identity = nullptr;  // in the summary; null: not part of it
   };
 
   std::optional<Summary> summary_;  // of all summaries together

@@ -18,7 +18,7 @@ bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c ==
 bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 bool IsHex(char c) { return std::isxdigit(static_cast<unsigned char>(c)); }
 
-// Just past the bracket that closes the angle bracket at `begin`. What stands in round brackets may compare.
+// Just past the bracket that closes the angle bracket at `begin`. Round brackets may contain a comparison.
 size_t AngleEnd(std::string_view text, size_t begin) {
   int angles = 0, others = 0;
   for (size_t i = begin; i < text.size(); ++i) {

@@ -6,7 +6,7 @@
 namespace vramtrack {
 namespace {
 
-// An allocation or free as a number: sites are told apart by `row`, whatever numbers them.
+// An allocation or free as a number: `row` distinguishes sites, whatever numbers them.
 uint64_t WordOf(uint32_t row, uint64_t bytes, bool born) {
   return (uint64_t{row} << 1 | born) * 0xff51afd7ed558ccd ^ bytes * 0xc4ceb9fe1a85ec53;
 }

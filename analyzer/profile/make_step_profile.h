@@ -22,7 +22,7 @@ constexpr size_t kMaxProfileSites = 50000;
 // categories.
 StepProfile DescribeRun(ProcessAnalysis* analysis);
 
-// Fills in the rest of a profile from DescribeRun() in a replay, either as a guest of a report's collectors, see
+// Fills in the rest of a profile from DescribeRun() in a replay, either with a report's collectors, see
 // FindInAnalysis, or alone. Memory: a few words for each site and window, and some for each step and device.
 // Thread-compatible.
 class ProfileMaker final : public Collector {

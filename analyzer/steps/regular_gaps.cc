@@ -76,7 +76,7 @@ constexpr double kMaxMeanOverMedian = 0.15;
 constexpr double kMinPeriodEvents = 5;
 // One site, or two, may be regular by accident.
 constexpr size_t kMinSites = 3;
-// Unless they are most of the stream. Two: a loop over one line cannot be told from one that runs through its data.
+// Unless they are most of the stream. Two: a loop over one line looks like one that runs through its data.
 constexpr size_t kMinTightSites = 2;
 constexpr double kTightShare = 0.5;
 // Or unless it is a loop around such a one, and nearly all of its gaps are alike: within this share. What leaks makes

@@ -12,7 +12,7 @@
 namespace vramtrack {
 namespace {
 
-// Fewer marks are no rhythm.
+// Fewer marks do not make a rhythm.
 constexpr size_t kMinMarks = 4;
 // A candidate that covers this share of a span is its steps.
 constexpr double kCovers = 0.7;
@@ -141,7 +141,7 @@ class Chooser {
     double best = 0;
     for (const Fit& fit : fits) best = std::max(best, fit.coverage);
     const auto as_good = [&](const Fit& fit) { return fit.coverage >= kAsGood * best; };
-    // The job itself says what its steps are, however few. What lies before and behind them is judged by itself.
+    // The job itself says what its steps are, however few. The parts before and after them are judged by themselves.
     for (const Fit& fit : fits) {
       if (fit.trust == MarkTrust::kStepCall && as_good(fit) && fit.coverage >= kSmallestPhase) return &fit;
     }
@@ -161,19 +161,19 @@ class Chooser {
     return picked;
   }
 
-  // What lies before `begin` may be the first step's, and what lies behind `end` the last one's: a usual step of room.
+  // The part before `begin` may be the first step's, and the part after `end` the last one's: a usual step of room.
   void Fill(uint64_t begin, uint64_t end, bool whole) {
     const std::vector<Fit> fits = FitsIn(begin, end);
     if (const Fit* fit = Pick(fits)) {
       if (const std::optional<Fit> first = FirstPart(fits, *fit, begin, end)) {
-        Lay({*first}, begin, end, true);
+        Place({*first}, begin, end, true);
         return;
       }
-      Lay({*fit}, begin, end, whole);
+      Place({*fit}, begin, end, whole);
       return;
     }
     std::vector<Fit> phases = PhasesAmong(fits);
-    Lay(phases, begin, end, false);
+    Place(phases, begin, end, false);
   }
 
   // Marks of something more trusted that divide the begin of the span into steps and then end for good: the training
@@ -221,7 +221,7 @@ class Chooser {
   uint64_t Last(const Fit& fit) const { return candidates_[fit.candidate].times[fit.end - 1]; }
 
   // Puts phases and what lies between them in their order. `again`: what is left over is filled with other candidates.
-  void Lay(const std::vector<Fit>& phases, uint64_t begin, uint64_t end, bool again) {
+  void Place(const std::vector<Fit>& phases, uint64_t begin, uint64_t end, bool again) {
     uint64_t at = begin;
     for (const Fit& fit : phases) {
       const uint64_t first = First(fit), last = Last(fit);

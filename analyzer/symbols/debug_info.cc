@@ -17,7 +17,7 @@ void AddressRanges::Add(uint64_t begin, uint64_t end, uint64_t value) {
 }
 
 void AddressRanges::Sort() {
-  // Of equal beginnings the search, which runs backwards, shall meet the shorter range first, then the first value.
+  // Of equal beginnings the search, which runs backwards, must meet the shorter range first, then the first value.
   std::sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) {
     return std::tie(a.begin, b.end, b.value) < std::tie(b.begin, a.end, a.value);
   });

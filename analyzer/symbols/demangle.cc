@@ -55,7 +55,7 @@ std::string Outline(std::string_view mangled) {
   return name;
 }
 
-// False if `symbol` is no name of the language, or one that is too long.
+// False if `symbol` is not a name of the language, or is too long.
 template <typename Demangler>
 bool Print(Demangler* demangler, const std::string& symbol, Output* output) {
   return setjmp(output->too_long) == 0 && demangler(symbol.c_str(), DMGL_PARAMS | DMGL_ANSI, Append, output) != 0;

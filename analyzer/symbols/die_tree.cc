@@ -58,7 +58,7 @@ bool PathTo(Dwarf_Die parent, Dwarf_Off target, int depth, std::vector<Dwarf_Die
   return dwarf_dieoffset(&*last) == target || PathTo(*last, target, depth + 1, path);
 }
 
-// The DIE that stands where the function is written: the abstract instance of a copy, the declaration of a member.
+// The DIE of the place where the function is written: the abstract instance of a copy, the declaration of a member.
 Dwarf_Die Declaration(Dwarf_Die die) {
   constexpr int kMaxSteps = 16;
   for (int step = 0; step < kMaxSteps; ++step) {

@@ -88,7 +88,7 @@ class Finder {
       std::string_view rest(path_);
       if (!StartsWith(rest, from)) continue;
       rest.remove_prefix(from.size());
-      // "/opt/a" is no prefix of "/opt/ab/x".
+      // "/opt/a" does not begin "/opt/ab/x".
       if (!rest.empty() && rest.front() != '/' && !from.empty() && from.back() != '/') continue;
       AddUnique(candidates, Join(to, rest));
     }

@@ -69,7 +69,7 @@ class ModuleStore::Module {
  public:
   Module(const ModuleRef& ref, const SymbolizerOptions& options)
       : shown_path_(WithoutDeletedMark(ref.path)), files_(LocateModule(ref, options.search)) {
-    // A separate debug file has the whole symbol table; the binary beside it may have been stripped.
+    // A separate debug file has the whole symbol table; the binary may have been stripped.
     for (const ElfFile* file : {files_.debug.get(), files_.binary.get()}) {
       if (file == nullptr) continue;
       if (file->has_debug_info() && debug_info_ == nullptr) {

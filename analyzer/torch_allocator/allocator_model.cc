@@ -164,7 +164,7 @@ void AllocatorModel::Unmap(Block block) {
 
 uint64_t AllocatorModel::LargestPossible(uint32_t arena, uint64_t bytes) {
   const uint32_t wanted = PoolOf(arena, bytes <= kSmallRequestBytes);
-  // What could be given back, and the largest hole that could not.
+  // What could be released, and the largest hole that could not.
   uint64_t kept = reserved_, hole = 0;
   for (uint32_t pool = 0; pool < blocks_.pools(); ++pool) {
     for (const BlockMap::FreeKey& free : blocks_.FreeOf(pool)) {

@@ -109,7 +109,7 @@ void SegmentLayout::AddFree(uint64_t begin, const Memory& memory) {
   blocks_.MakeFree(blocks_.Add(begin, block));
 }
 
-// Cuts the block in two that lies on both sides of the address. The second one is free.
+// Cuts the block at the address in two. The second one is free.
 void SegmentLayout::CutAt(uint64_t address) {
   const Block block = blocks_.At(address);
   if (block == blocks_.none() || block->first == address) return;

@@ -27,7 +27,7 @@ namespace {
 constexpr double kMost = 0.5;
 // Lines that shrink this many times as fast as others leak do so for another reason.
 constexpr double kOtherReason = 10;
-// Fewer objects are no pattern.
+// Fewer objects do not make a pattern.
 constexpr uint64_t kFewest = 5;
 constexpr size_t kFewestMoves = 4;
 // A job works on after its steps if it makes this share of its allocations then, or goes on for so many times as long.
@@ -540,7 +540,7 @@ bool FactFinder::GrowsWithInputs(const LineVerdict& verdict) const {
   const bool by_size = verdict.judgement.by_size();
   const double grown = (by_size ? own.bytes : own.numbers) - 1;
   if (grown <= 0) return false;
-  // A site's number says when it first allocated. What comes before the objects may decide their size, but not the
+  // A site's number says when it first allocated. Allocations before the objects may decide their size, but not the
   // other way round.
   const SiteIndex first = *std::min_element(verdict.parts.begin(), verdict.parts.end());
   size_t along = 0;

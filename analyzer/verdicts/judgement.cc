@@ -200,7 +200,7 @@ void PhaseJudge::Measure(uint32_t book, Judgement* judgement) const {
   judgement->rate = rate_of(decisive, steps);
   const bool handles = !growth_.books()[book].in_bytes();
   if (judgement->replaced) {
-    // Rises are no objects; of handles, they are their number.
+    // Rises are not counted in objects; of handles, they are their number.
     judgement->rate.objects_per_step = handles ? std::exchange(judgement->rate.bytes_per_step, 0) : 0;
     if (handles) judgement->rate.bytes_interval = {};
     return;

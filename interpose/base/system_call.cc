@@ -112,7 +112,7 @@ FileStatus StatusFrom(const struct stat& from) {
 
 }  // namespace
 
-// Without the C library: a preloaded library such as libfaketime may stand before it, and is torn down first at exit.
+// Without the C library: a preloaded library such as libfaketime may come before it, and is torn down first at exit.
 bool StatusOf(int fd, FileStatus* status) {
   struct stat now;
   if (syscall(SYS_fstat, fd, &now) != 0) return false;
@@ -175,7 +175,7 @@ int64_t ReadOwnMemory(const iovec* local, size_t locals, const iovec* remote, si
 }
 
 bool IsReadable(uint64_t address) {
-  // The kernel reads the set of signals before it refuses what is to be done with it; a null pointer is no set. No
+  // The kernel reads the set of signals before it refuses what is to be done with it; a null pointer is not one. No
   // sandbox forbids this call.
   constexpr int kNothing = -1;
   return address != 0 && (syscall(SYS_rt_sigprocmask, kNothing, address, 0, 8) == 0 || errno != EFAULT);

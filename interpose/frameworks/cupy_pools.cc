@@ -49,7 +49,7 @@ uint64_t NumberOf(void* arguments, const char* name) {
   return number;
 }
 
-// Returns false if something is missing, without recording, and for memory without an address: that is none.
+// Returns false if something is missing, without recording, and for memory without an address.
 bool Read(void* keywords, Arguments* read) {
   if (Session::Running() == nullptr) return false;
   const uint64_t device = NumberOf(keywords, "device_id");

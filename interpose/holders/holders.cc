@@ -209,7 +209,7 @@ void Holders::WatchExit() {
   if (holders::TypeOf(registers) == api_.builtin_function) {
     if (const uint64_t function = api_.new_function(&definition, 0, 0)) {
       exiting = this;
-      // Our reference is never given back: before 3.11 a function that the collector does not know crashes when it is
+      // Our reference is never released: before 3.11 a function that the collector does not know crashes when it is
       // deallocated (meth_dealloc in Objects/methodobject.c).
       api_.untrack(function);
       if (const uint64_t result = api_.call(registers, function, 0)) {

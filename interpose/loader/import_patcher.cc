@@ -70,7 +70,7 @@ bool BorrowedImports::Remember(const Loan& loan) {
   return true;
 }
 
-// Of two threads, one that borrows and one that gives back, the later one to change `on_` prevails.
+// Of two threads, one that borrows and one that returns, the later one to change `on_` prevails.
 void BorrowedImports::BorrowNew() {
   if (!on_.load(std::memory_order_acquire)) return;
   EachLoadedObject([&](const LoadedObject& object) {

@@ -201,7 +201,7 @@ bool IsCode(const Interpreter& python, uint64_t code, Reader* read) {
                        read->Load(table + kVarSize) < kMaxTableBytes);
 }
 
-// Whether the frame stands at an instruction of its code.
+// Whether the frame is at an instruction of its code.
 bool IsAtInstruction(const FrameOffsets& o, uint64_t frame, uint64_t code, uint8_t owner, Reader* read) {
   if (o.chain == FrameChain::kObjects) {
     // Every frame is at a call, which is nobody's first instruction: where another version has this field there is

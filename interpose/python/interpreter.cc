@@ -100,7 +100,7 @@ bool OffsetsFromInterpreter(const void* debug_offsets, FrameOffsets* offsets) {
   return false;
 }
 
-// As PY_VERSION_HEX; 0 where it is not told.
+// As PY_VERSION_HEX; 0 where it is unknown.
 uint32_t Interpreter::VersionOf(const LoadedObject& object, const void* runtime) const {
   if (HasDebugOffsets(object, runtime)) {
     return Load<uint32_t>(reinterpret_cast<uint64_t>(runtime) + 8);

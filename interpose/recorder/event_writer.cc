@@ -12,8 +12,8 @@ std::atomic<uint64_t>* Word(uint64_t* journal, JournalHeaderWord word) {
   return reinterpret_cast<std::atomic<uint64_t>*>(journal + word);
 }
 
-// Whoever sees a record that is written after this call also sees that the journal was emptied before it. A release
-// store would only order the writes before itself. On x86-64 the fence costs no instruction.
+// A reader that sees a record that is written after this call also sees that the journal was emptied before it. A
+// release store would only order the writes before itself. On x86-64 the fence costs no instruction.
 void RecordsComeAfter() { std::atomic_thread_fence(std::memory_order_release); }
 
 }  // namespace
@@ -100,7 +100,7 @@ bool EventWriter::Seal() {
   first_sequence_ += summary.events;
   first_allocation_ = next_allocation_;
   used_ = 0;
-  // In this order: whoever reads the file in between finds an empty journal, or one that was sealed already.
+  // In this order: a reader in between finds an empty journal, or one that was sealed already.
   Word(journal_, kJournalCommitted)->store(0, std::memory_order_release);
   Word(journal_, kJournalTurns)->fetch_add(1, std::memory_order_release);
   Word(journal_, kJournalFirstSequence)->store(first_sequence_, std::memory_order_release);

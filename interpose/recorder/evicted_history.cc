@@ -178,7 +178,7 @@ bool EvictedHistory::FreeLive(LiveRecord* record, uint64_t death) {
   return ended == nullptr || FoldLive(ended, death);
 }
 
-// The allocation was there and is gone: its device was reset. Before that its free was a free, only told later.
+// The allocation was there and is gone: its device was reset. Before that its free was a free, only recorded later.
 void EvictedHistory::CountUnknownFree(uint64_t time) {
   if (time >= latest_reset_) ++unknown_frees_;
 }

@@ -21,7 +21,7 @@ int TraceFile::Create(const char* path, uint64_t max_bytes) {
   }
   max_bytes_ = max_bytes;
   host_readings_.Begin();
-  // Room first: a store into a mapped page without room behind it would be SIGBUS.
+  // Room first: a store into a mapped page without room on the disk would be SIGBUS.
   int error = FileSizeLimit() < kHeaderBytes ? -EFBIG : Allocate(fd_, 0, kHeaderBytes);
   if (error == 0 && !StatusOf(fd_, &status_)) error = -EIO;
   void* page = error == 0 ? MapShared(fd_, 0, kHeaderBytes) : nullptr;
@@ -161,7 +161,7 @@ bool TraceFile::AppendBlock(uint8_t* frame, size_t bytes, const JournalView& vie
 
 bool TraceFile::AppendActivities(uint8_t* frame, size_t bytes, uint64_t records) {
   SpinLockHolder hold(&lock_);
-  // What comes after the trailer has no room kept for it, other than events.
+  // Unlike events, records after the trailer have no room kept for them.
   const bool written =
       hold.held() && (bounded() ? AppendBoundedActivities(frame, bytes) : space_ == nullptr && Append(frame, bytes));
   counter(written ? schema::COUNTER_ACTIVITIES : schema::COUNTER_ACTIVITIES_UNWRITTEN)

@@ -327,7 +327,7 @@ uint64_t* TraceFile::NewBoundedJournal() {
   if (after.begin != after.end && !WritePadding(after)) return nullptr;
   uint64_t* words = MapJournal(start);
   if (words == nullptr) return nullptr;
-  // What lay here before is no event.
+  // Older bytes here are not events.
   std::memset(words, 0, 8 * kJournalHeaderWords);
   uint8_t prefix[kJournalWordsOffset];
   WriteJournalPrefix(prefix, kMaxJournalBytes);

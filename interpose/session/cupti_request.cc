@@ -18,7 +18,7 @@ namespace {
 
 constexpr char kVariable[] = "CUDA_INJECTION64_PATH";
 constexpr char kLibrary[] = "libvramtrack_cupti.so";
-// Beside this library; where the build puts it.
+// Next to this library; where the build puts it.
 constexpr const char* kPlaces[] = {"", "../cupti_tracer/"};
 
 enum class Answer { kNotAsked, kAsked, kNoSense, kTaken, kNotThere } answer;

@@ -14,7 +14,7 @@ static __thread uint64_t readable_page __attribute__((tls_model("initial-exec"))
 static bool is_readable(uint64_t address) {
   const uint64_t page = (address & ~(uint64_t)4095) + 1;
   if (page == readable_page) return true;
-  // The kernel reads the set of signals before it refuses what is to be done with it; a null pointer is no set.
+  // The kernel reads the set of signals before it refuses what is to be done with it; a null pointer is not one.
   if (page == 1) return false;
   const int nothing = -1;
   if (syscall(SYS_rt_sigprocmask, nothing, page - 1, NULL, 8) != 0 && errno == EFAULT) return false;
@@ -127,7 +127,7 @@ bool vramtrack_learn_step(uint64_t ip, uint64_t sp, uint64_t bp, struct vramtrac
   if (unw_init_local(&cursor, &context) < 0) return false;
 
   // The frame is described by the registers that are given; of the others nothing is known. The link register is of no
-  // use behind a call: code that says it still had its return address there gets one that no code can have.
+  // use after a call: code that says it still had its return address there gets one that no code can have.
   const uint64_t no_code = 1;
   frame->stash_frames = 1;
   frame->use_prev_instr = 1;
@@ -170,7 +170,7 @@ bool vramtrack_learn_step(uint64_t ip, uint64_t sp, uint64_t bp, struct vramtrac
       step->kind = VRAMTRACK_STEP_OTHER;
   }
   step->has_unwind_information = (step->result > 0 && step->kind != VRAMTRACK_STEP_OTHER) || has_information(&before);
-  // A return address in a register of which nothing is known is no end of the stack.
+  // A return address in a register of which nothing is known does not end the stack.
   if (step->result == 0 && step->kind == VRAMTRACK_STEP_OTHER && step->has_unwind_information) step->result = 1;
   return true;
 }

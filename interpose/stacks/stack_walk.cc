@@ -104,7 +104,7 @@ namespace {
 enum class Step { kDone, kAtEnd, kOut };
 
 // What a step read: where the outer frame's return address lies, where its rbp was saved (0: unchanged), and where the
-// place of a realigned frame's return address stood (0: it was no such frame).
+// place of a realigned frame's return address stood (0: it was another frame).
 struct Read {
   uint64_t slot, bp_slot, place_slot;
 };

@@ -917,9 +917,9 @@ class Device:
         peak_live: Bytes live at that moment.
         peak_reserved: Bytes reserved at that moment.
         peak_device_used: Bytes used at that moment.
-        end_live: Bytes live at the end.
-        end_reserved: Bytes reserved at the end.
-        end_device_used: Bytes used at the end.
+        end_live: Bytes live at the end of the last step; without steps at the end.
+        end_reserved: Bytes reserved at that moment.
+        end_device_used: Bytes used at that moment.
         growth_bytes_per_step: What live bytes grow by in each step; `None` if it is unknown.
         growth_ci: Its 95 % confidence interval.
         steps_to_oom: Steps until the device is full at this rate; `None` if it does not fill up or that is unknown.
@@ -942,16 +942,16 @@ class Device:
     unattributed_bytes: int
 
 
-# Where the fields of these are in the JSON; a pair has two places.
+# Where the fields of these are in the JSON; a pair has two places; of a|b the first that is there.
 PLACES: dict[type, dict[str, str]] = {
     Device: {
         "peak_step": "peak.step",
         "peak_live": "peak.live",
         "peak_reserved": "peak.reserved",
         "peak_device_used": "peak.device_used",
-        "end_live": "end.live",
-        "end_reserved": "end.reserved",
-        "end_device_used": "end.device_used",
+        "end_live": "last_step.live|end.live",
+        "end_reserved": "last_step.reserved|end.reserved",
+        "end_device_used": "last_step.device_used|end.device_used",
         "growth_bytes_per_step": "growth.bytes_per_step",
         "growth_ci": "growth.ci_low growth.ci_high",
         "steps_to_oom": "growth.steps_to_oom",

@@ -35,6 +35,6 @@ def notes(texts: Iterable[str]) -> str:
     return "".join("<p>%s</p>" % _text(text) for text in texts)
 
 
-def finding(title: str, explanation: str, frames: Iterable[str], marked: int) -> str:
+def finding(title: str, texts: Iterable[str], frames: Iterable[str], marked: int) -> str:
     lines = ["%s %s" % ("→" if i == marked else " ", frame) for i, frame in enumerate(frames)]
-    return headline(title) + notes([explanation]) + "<pre>%s</pre>" % _text("\n".join(lines))
+    return headline(title) + notes(texts) + "<pre>%s</pre>" % _text("\n".join(lines))

@@ -47,9 +47,14 @@ def made(type_: Type[T], values: dict[str, Any]) -> T:
 
 
 def _at(values: Any, place: str) -> Any:
-    for key in place.split("."):
-        values = None if values is None else values[key]
-    return values
+    # The first of the places, with "|" between them, that is there.
+    for one in place.split("|"):
+        found = values
+        for key in one.split("."):
+            found = None if found is None else found[key]
+        if found is not None:
+            return found
+    return None
 
 
 def _value(of: Any, value: Any) -> Any:

@@ -11,6 +11,8 @@ from . import _cells, _fields, _html
 from ._made import shown
 from ._text import printable, size_text
 
+FRAMES_INSIDE = 2  # shown of the calls below the one to look at
+
 
 @shown
 class Frame(_fields.Frame):
@@ -139,10 +141,12 @@ class Finding:
 
     def _repr_html_(self) -> str:
         """With its stack. What calls a cell of a notebook is the kernel's own, and left out."""
-        frames, marked = self.frames, self.site.blame_frame
-        shown_frames = next((i + 1 for i, frame in enumerate(frames[:-1]) if i >= marked and frame.is_cell
-                             and frames[i + 1].shown_file.startswith("IPython/")), len(frames))
-        return _html.finding(str(self), self.explanation, map(str, frames[:shown_frames]), marked)
+        frames, marked, holder = self.frames, self.site.blame_frame, self.site.holder
+        begin = max(0, marked - FRAMES_INSIDE)
+        end = next((i + 1 for i, frame in enumerate(frames[:-1]) if i >= marked and frame.is_cell
+                    and frames[i + 1].shown_file.startswith("IPython/")), len(frames))
+        kept = [] if holder is None else [holder.explanation, *(["fix: " + holder.hint] if holder.hint else [])]
+        return _html.finding(str(self), [*kept, self.explanation], map(str, frames[begin:end]), marked - begin)
 
 
 @shown

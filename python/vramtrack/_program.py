@@ -58,7 +58,7 @@ def _below(root: str, layout: Installation) -> Installation:
 def _candidates() -> Iterator[Installation]:
     package = os.path.dirname(os.path.abspath(__file__))
     yield _below(package, _INSTALLED)
-    # The package in a folder `python` beside the rest: the bundle for GPU machines, a checkout that has been built, a test.
+    # The package in a folder `python` next to the rest: the bundle for GPU machines, a checkout that has been built, a test.
     root = os.path.dirname(os.path.dirname(package))
     yield _below(root, _INSTALLED)
     # PREFIX/lib/vramtrack/python, where tools/install puts the package.

@@ -140,7 +140,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    # Under its own name, so that the classes here are the same for whoever imports them.
+    # Under its own name, so that the classes here are the same in each module that imports them.
     from vramtrack._pytest_child import main as run
 
     sys.exit(run())

@@ -6,22 +6,24 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 import tempfile
 from typing import Any, Callable, NamedTuple
 
 import pytest
 
+from . import _loaded_library
 from ._check import Check, CheckFinding, check
 from ._fields import CheckFrame
 from ._made import made
-from ._objects import Frame
+from ._objects import FRAMES_INSIDE, Frame
 from ._program import VramtrackError
 from ._text import size_text
 from ._trace import load
 
+_LEAST_TRACE = 1 << 20  # bytes that a trace begins with
 _MOST_FINDINGS = 5
 _MOST_LINES = 10  # of a finding
-_FRAMES_INSIDE = 2  # shown of the calls below the one to look at
 # Below the test's own function, everything is pytest's.
 _RUNNERS = (os.path.join("vramtrack", "_pytest_child.py"), os.path.join("_pytest", "python.py"),
             os.path.join("_pytest", "unittest.py"))
@@ -119,10 +121,20 @@ def _without(path: str, text: str) -> str:
     return re.sub(r" ?\(?%s(:\d+)?\)?:?" % re.escape(path), "", text)
 
 
+def _why_not_traced(trace: str) -> str:
+    """Why a test that may have called CUDA left no trace. Empty: it never called CUDA."""
+    if _loaded_library() is None:
+        return "the recorder was not loaded into the test's process (is %s linked statically?)" % sys.executable
+    disk = os.statvfs(trace if os.path.isdir(trace) else os.path.dirname(trace))
+    return "no space left in " + trace if disk.f_bavail * disk.f_frsize < _LEAST_TRACE else ""
+
+
 def judge(item: pytest.Item, limits: Limits, trace: str, kept: bool) -> str | None:
     """What to say of a test that does not keep within its limits. The trace is of this process, up to now."""
     root = str(item.config.rootpath)  # files are named from there
     if not os.path.isdir(trace) or not os.listdir(trace):
+        if obstacle := _why_not_traced(trace):
+            return "its limits cannot be checked: " + obstacle
         item.warn(VramtrackWarning("%s never called CUDA: its limits of device memory say nothing" % item.name))
         return None
     with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as budget:
@@ -167,7 +179,7 @@ def _finding_text(finding: CheckFinding, trace: str, root: str) -> str:
 def _frames_text(finding: CheckFinding) -> list[str]:
     frames, named = finding.frames, finding.naming_frame
     end = next((i for i, one in enumerate(frames) if one.file.endswith(_RUNNERS)), len(frames))
-    begin = max(0, named - _FRAMES_INSIDE)
+    begin = max(0, named - FRAMES_INSIDE)
     shown = range(begin, min(end, begin + _MOST_LINES - 2))
     lines = ["  %s %s" % (">" if i == named else " ", _call_text(frames[i])) for i in shown]
     return lines + (["    (%d more callers)" % (end - shown.stop)] if end > shown.stop else [])

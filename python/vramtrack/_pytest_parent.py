@@ -42,7 +42,7 @@ def run(item: pytest.Item, nextitem: pytest.Item | None) -> None:
         _log(item, _phase(item, "setup", "failed", str(error)))
     except OutcomeException as outcome:  # what a plugin makes of a test that takes too long
         _log(item, _phase(item, "call", "failed", str(outcome)))
-    if "teardown" not in seen:  # for whoever waits for it to close the test
+    if "teardown" not in seen:  # for plugins that wait for it to close the test
         _log(item, _phase(item, "teardown", "passed", None))
     _tear_down(item, nextitem)
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)

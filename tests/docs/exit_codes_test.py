@@ -74,7 +74,7 @@ def main(program, make_trace, library, page):
     wrong = []
     if len(rows) != table.count("\n") - 1:
         wrong.append("a row of the table is written otherwise than the others")
-    commands = set(re.findall(r"^  vramtrack (\w+) ", printed(program, "--help"), re.MULTILINE))
+    commands = set(re.findall(r"^  vramtrack (\w+) ", printed(program, "help", "--all"), re.MULTILINE))
     if not commands or commands != {command for command, _, _ in rows}:
         wrong.append("--help has the commands %s" % ", ".join(sorted(commands)))
     for command in sorted(commands):

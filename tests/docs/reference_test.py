@@ -27,8 +27,8 @@ def says(page, word):
 
 
 def options(program, command):
-    text = subprocess.run([program, command, "--help"], capture_output=True, text=True, check=True).stdout
-    return set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) - {"--help", "--version"}
+    text = subprocess.run([program, "help", "--all", command], capture_output=True, text=True, check=True).stdout
+    return set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) - {"--help", "--version", "--all"}
 
 
 def fields(schema):

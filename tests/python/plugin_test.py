@@ -150,6 +150,15 @@ class PluginTest(unittest.TestCase):
         self.assertOutcomes(session, {"test_no_leak_passed": "error", "test_unmarked_passed": "passed"})
         self.assertIn("VRAMTRACK_PROGRAM", session.text("test_no_leak_passed"))
 
+    def test_not_traced(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "vramtrack")
+            with open(program, "w", encoding="utf-8") as file:
+                file.write('#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n')
+            os.chmod(program, 0o755)
+            session = Session("test_corners.py", "-k", "test_no_leak", VRAMTRACK_PROGRAM=program)
+        self.assertOutcomes(session, {"test_no_leak_passed": "failure"})
+
 
 if __name__ == "__main__":
     unittest.main()

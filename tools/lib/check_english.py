@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that documents, messages and comments of headers are plain English: reports phrases that a reader has to decode.
+"""Checks that documents, messages and comments are plain English: reports phrases that a reader has to decode.
 
 usage: check_english.py [PATH...]
 
-Checks Markdown outside of code, the string literals of C++, Python, shell and JavaScript, except those of tests, and the
-comments of headers. In a shell script the comment at the top counts as well: --help prints it. Without a PATH the whole
-tree is checked; a PATH is a file or a folder.
+Checks Markdown outside of code, and the string literals and comments of C++, Python and JavaScript, except those of tests. Of
+the comments of a shell script only the one at the top counts: --help prints it. Without a PATH the whole tree is checked; a
+PATH is a file or a folder.
 Prints FILE:LINE: 'PHRASE': write … for each finding. Exit code 1 if there are any, 2 if a PATH does not exist."""
 import bisect
 import os
@@ -95,7 +95,7 @@ PYTHON = re.compile(r"(?P<comment>#[^\n]*)|(?P<string>\b[rbfuRBFU]{0,2}(?:\"\"\"
                     r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'))", re.DOTALL)
 
 
-def texts_of_code(text, grammar, comments):
+def texts_of_code(text, grammar, comments=lambda at: True):
     """A copy of the program in which only its string literals are left, and of its comments those that `comments`
     (a function of where one begins) takes. Strings that the compiler joins are one."""
     kept, end, joined = [], 0, False
@@ -124,12 +124,11 @@ def readable(path, text):
     if path.endswith(".md"):
         return prose_of_markdown(text)
     if path.endswith(CODE):
-        header = path.endswith((".h", ".cuh"))
-        return texts_of_code(text, CPP, lambda at: header)
+        return texts_of_code(text, CPP)
     if path.endswith(".py"):
-        return texts_of_code(text, PYTHON, lambda at: False)
+        return texts_of_code(text, PYTHON)
     if path.endswith(".js"):
-        return texts_of_code(text, SCRIPT, lambda at: False)
+        return texts_of_code(text, SCRIPT)
     if path.endswith(".sh") or re.match(r"#!.*\b(?:ba)?sh\b", text):
         top = re.match(r"(?:#[^\n]*\n)+", text)
         return texts_of_code(text, SHELL, lambda at: top is not None and at < top.end())

@@ -13,7 +13,7 @@ def on_files(files, config):
     with open(os.path.join(root, "README.md"), encoding="utf-8") as file:
         text = file.read()
     text = text.replace("](docs/", "](")
-    # What is left leads to files beside README.md.
+    # What is left leads to files next to README.md.
     text = re.sub(r"\[([^\]]+)\]\((?!https?:|#)(?:[^)]*/[^)]*|[A-Z][A-Z_a-z]*(?:\.md)?)\)", r"\1", text)
     files.append(File.generated(config, "index.md", content=text))
     return files

@@ -47,9 +47,9 @@ FLAT = {"Device": ("One device that was used. Live is what is allocated and not 
     "peak_live": ("peak.live", "bytes live at that moment"),
     "peak_reserved": ("peak.reserved", "bytes reserved at that moment"),
     "peak_device_used": ("peak.device_used", "bytes used at that moment"),
-    "end_live": ("end.live", "bytes live at the end"),
-    "end_reserved": ("end.reserved", "bytes reserved at the end"),
-    "end_device_used": ("end.device_used", "bytes used at the end"),
+    "end_live": ("last_step.live|end.live", "bytes live at the end of the last step; without steps at the end"),
+    "end_reserved": ("last_step.reserved|end.reserved", "bytes reserved at that moment"),
+    "end_device_used": ("last_step.device_used|end.device_used", "bytes used at that moment"),
     "growth_bytes_per_step": ("growth.bytes_per_step", "what live bytes grow by in each step; `null` if it is unknown"),
     "growth_ci": ("growth.ci_low growth.ci_high", "its 95 % confidence interval"),
     "steps_to_oom": ("growth.steps_to_oom", "steps until the device is full at this rate; `null` if it does not fill up or that "
@@ -184,7 +184,7 @@ def flat(definitions, about, fields):
     """The definition of a class of FLAT."""
     properties = {}
     for name, (path, text) in fields.items():
-        found = [field_at(definitions, "Device", one) for one in path.split()]
+        found = [field_at(definitions, "Device", one.split("|")[-1]) for one in path.split()]
         one = found[0] if len(found) == 1 else {"type": "array", "maxItems": 2, "items": found[0]}
         properties[name] = {**one, "description": text}
     return {"description": about, "properties": properties, "required": list(properties)}
@@ -218,7 +218,7 @@ def python(schemas):
         lines.append("")
         for field, one in sorted(definition["properties"].items(), key=lambda item: item[0] not in definition["required"]):
             lines.append("    %s: %s%s" % (field, declared(one), "" if field in definition["required"] else " = " + {"bool": "False", "str": '""'}[declared(one)]))
-    lines += ["", "", "# Where the fields of these are in the JSON; a pair has two places.", "PLACES: dict[type, dict[str, str]] = {"]
+    lines += ["", "", "# Where the fields of these are in the JSON; a pair has two places; of a|b the first that is there.", "PLACES: dict[type, dict[str, str]] = {"]
     for name, (_, fields) in FLAT.items():
         lines += ["    %s: {" % name, *('        "%s": "%s",' % (field, path) for field, (path, _) in fields.items()
                                         if field != path), "    },"]

@@ -17,7 +17,7 @@ void MakeReplay(Pass pass, ProcessAnalysis* analysis, Replay* replay) {
 void Collect(ProcessAnalysis* analysis, const std::vector<Collector*>& collectors, ProcessFindings* findings) {
   Replay replay;
   for (Collector* collector : collectors) {
-    analysis->passes().Ride(Pass::kDetail, collector->name());
+    analysis->passes().AddCollector(Pass::kDetail, collector->name());
     collector->Prepare(&replay);
   }
   MakeReplay(Pass::kDetail, analysis, &replay);

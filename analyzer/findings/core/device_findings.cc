@@ -131,7 +131,7 @@ void DescribePool(const OutOfMemory::Framework& framework, ReportOom* oom) {
   oom->pool = small ? BlockSizeClass::kSmall : BlockSizeClass::kLarge;
   oom->pool_hole = small ? framework.small_hole : framework.large_hole;
   oom->segment_bytes = torch_allocator::SegmentBytes(oom->requested);
-  // What the allocator kept is given back where a segment has no block; the rest can serve only its own pool.
+  // The allocator released what it kept where a segment has no block; the rest can serve only its own pool.
   oom->largest_free = std::max(*oom->pool_hole, oom->device_free.value_or(0) / kDevicePageBytes * kDevicePageBytes);
 }
 

@@ -265,8 +265,8 @@ void Refuse(const std::string& why, ReportGrowth* growth) {
 }
 
 // Segments, or pages of the driver.
-std::string Stairs(size_t rises, const char* why) {
-  return absl::StrCat("it rose in ", rises, rises == 1 ? " stair" : " stairs", why);
+std::string Rises(size_t rises, const char* why) {
+  return absl::StrCat("it rose ", rises, rises == 1 ? " time" : " times", why);
 }
 
 }  // namespace
@@ -338,9 +338,9 @@ void DescribeGrowth(const ProcessAnalysis& analysis, ReportDevice* device) {
     if (!live_refused.empty()) {
       Refuse(live_refused, &other->report);
     } else if (!live.surely()) {
-      Refuse(Stairs(other->rises, " while live bytes do not grow: fragmentation, or untraced memory"), &other->report);
+      Refuse(Rises(other->rises, " while live bytes do not grow: fragmentation, or untraced memory"), &other->report);
     } else if (other->rises < kMinRises) {
-      Refuse(Stairs(other->rises, ", too few to estimate a rate"), &other->report);
+      Refuse(Rises(other->rises, ", too few to estimate a rate"), &other->report);
     }
   }
   device->growth_of = ReportGrowths{live.report, reserved.report, used.report};

@@ -274,8 +274,8 @@ TEST(TimeToOom, IsRefusedForStairsOfSegments) {
   ASSERT_TRUE(devices[0].growth_of.has_value());
   EXPECT_EQ(devices[0].growth_of->live.bytes_per_step, 0);
   EXPECT_NEAR(devices[0].growth_of->reserved.bytes_per_step, 2.0 * kMiB, .1 * kMiB);
-  ExpectRefused(devices[0].growth_of->reserved, "stairs while live bytes do not grow");
-  ExpectRefused(devices[0].growth_of->device_used, "stairs while live bytes do not grow");
+  ExpectRefused(devices[0].growth_of->reserved, "times while live bytes do not grow");
+  ExpectRefused(devices[0].growth_of->device_used, "times while live bytes do not grow");
 }
 
 // Chats whose keys and values are replaced by larger ones at each turn. What the judged steps allocated is nearly all

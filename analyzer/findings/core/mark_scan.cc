@@ -416,7 +416,7 @@ void MarkScan::OnMark(uint64_t time, uint32_t kind, StackIndex stack, uint32_t n
       Keep(index, step);
       return;
     }
-    // What an optimizer calls within its step is no loop of the job's.
+    // What an optimizer calls within its step is not one of the job's loops.
     if (inside) return;
     Keep(GroupOfName(Source::kName, name), mark);
     return;

@@ -107,7 +107,7 @@ void PassPlan::Begin(Pass pass) {
   began_ = std::chrono::steady_clock::now();
 }
 
-void PassPlan::Ride(Pass pass, const char* collector) { Planned(pass)->collectors.push_back(collector); }
+void PassPlan::AddCollector(Pass pass, const char* collector) { Planned(pass)->collectors.push_back(collector); }
 
 void PassPlan::Finish() {
   End();

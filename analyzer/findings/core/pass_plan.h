@@ -47,7 +47,7 @@ class PassPlan {
   // planned any more.
   void Begin(Pass pass);
   // Names a collector that follows the pass. Call it before the pass begins.
-  void Ride(Pass pass, const char* collector);
+  void AddCollector(Pass pass, const char* collector);
   // Ends the plan and skips the passes that remain.
   void Finish();
 

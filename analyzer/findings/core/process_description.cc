@@ -144,7 +144,7 @@ LevelSeries PinnedSeries(const Scope* scope, size_t steps, size_t steps_per_poin
   return series;
 }
 
-// The slope of part of a series; 0 if it cannot be told.
+// The slope of part of a series; 0 if it is unknown.
 double Slope(const LevelSeries& series, size_t begin, size_t end) {
   LevelSeries part;
   part.steps_per_point = series.steps_per_point;

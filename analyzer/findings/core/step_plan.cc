@@ -31,7 +31,7 @@ bool Works(const Ledger& ledger, const GapFamily& family) {
   });
 }
 
-// Bytes of what comes and goes.
+// Bytes of short-lived objects.
 uint64_t WorkBytes(const Ledger& ledger) {
   uint64_t bytes = 0;
   for (const Site& site : ledger.sites()) {
@@ -62,7 +62,7 @@ class Planner {
     StepChoice choice;
     if (wanted_.any()) choice = ChooseSteps(found_.candidates(), found_.clock());
     if (IsEnough(choice)) {
-      Lay(choice);
+      Use(choice);
       return std::move(plan_);
     }
     if (wanted_.any()) PlanByOptimizerAllocations();
@@ -207,7 +207,7 @@ class Planner {
     return only;
   }
 
-  void Lay(const StepChoice& choice) {
+  void Use(const StepChoice& choice) {
     if (choice.phases.empty()) return;
     if (choice.runner_up) {
       const StepCandidate& second = found_.candidates()[*choice.runner_up];
@@ -225,7 +225,7 @@ class Planner {
   }
 
   // A mark ends a step: the first step of a phase is the one that its first mark begins. Where a candidate marks the
-  // ends of steps, the first of them is lost to what comes before; that is one step of many.
+  // ends of steps, the first of them is lost to the part before; that is one step of many.
   void LayPhases(const StepChoice& choice) {
     double most = -1;
     for (uint32_t i = 0; i < choice.phases.size(); ++i) {
@@ -296,9 +296,9 @@ class Planner {
       for (const GapFamily& family : families) loops.push_back(family.occurrences);
       found_.Confirm(loops);
       const StepChoice confirmed = ChooseSteps(found_.candidates(), found_.clock());
-      if (IsEnough(confirmed)) return Lay(confirmed);
+      if (IsEnough(confirmed)) return Use(confirmed);
     }
-    if (steps != nullptr && wanted_.any() && TrainsFirst(choice)) return Lay(choice);
+    if (steps != nullptr && wanted_.any() && TrainsFirst(choice)) return Use(choice);
     if (steps != nullptr) {
       plan_.source = StepSource::kPeriodicity;
       plan_.anchor_site = SiteIndex(steps->anchor);
@@ -309,7 +309,7 @@ class Planner {
     const bool any_steps = std::any_of(choice.phases.begin(), choice.phases.end(), [](const ChosenPhase& phase) {
       return phase.kind == ChosenPhase::Kind::kSteps;
     });
-    if (any_steps) return Lay(choice);
+    if (any_steps) return Use(choice);
     if (PlanByCells()) return;
     PlanWindows(ledger);
     if (!plan_.windows) TakeFewMarks();

@@ -80,7 +80,7 @@ class ReleaseFindings final : public Collector, public ReplayObserver {
   };
 
   void Freed(const ReplayAllocation& freed) {
-    // What a device's reset takes away nobody has given back.
+    // What a device's reset takes away was not released.
     const StreamEvent* event = ledger_->present_event();
     if (event == nullptr || event->operation != schema::FREE) return;
     if (LevelOf(freed.site.key.kind) == Level::kFramework) return Close(event->slot, event->time);

@@ -36,7 +36,7 @@ std::string Bytes(uint64_t bytes) { return Bytes(static_cast<double>(bytes)); }
 using torch_allocator::SegmentLayout;
 using torch_allocator::SegmentMap;
 
-// Sizes of segments that are told; what is left is of many sizes.
+// Sizes of segments that are listed; what is left is of many sizes.
 constexpr size_t kMostSizes = 8;
 
 // Segments that serve the same requests and are of one size.
@@ -143,7 +143,7 @@ ReportReserveGrowth DescribeReserveGrowth(ProcessAnalysis* analysis, DeviceIndex
   described.ci_low = growth.unused.ci_low;
   described.ci_high = growth.unused.ci_high;
   described.first_step = ReportedStep(analysis->run(), growth.first);
-  described.stairs = growth.stairs;
+  described.stairs = growth.rises;
   described.stacks = StacksOfSegments(*analysis, device, growth.first);
 
   std::map<SegmentClass, int64_t> more;

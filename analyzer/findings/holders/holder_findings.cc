@@ -168,7 +168,7 @@ class HolderFindings final : public Collector {
     }
     const std::vector<ChosenHolder>& chosen = found->chosen;
     if (chosen.empty()) {
-      // A walk looks for blocks of PyTorch. That it did not find other memory says nothing, and of what does not leak
+      // A walk looks for blocks of PyTorch. That it did not find other memory says nothing; of sites that do not leak
       // it is of no interest.
       const Level level = LevelOf(analysis_.ledger().sites()[sites[0]].key.kind);
       if (!leak || level != Level::kFramework) return std::nullopt;

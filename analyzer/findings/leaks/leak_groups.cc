@@ -19,12 +19,12 @@ namespace {
 // Leaks beyond this number are reported one by one, as the comparison of all with all would take long.
 constexpr size_t kMaxCandidates = 3000;
 // Clean sites whose stacks are looked at; reading debug information for more would take long.
-constexpr size_t kMaxBystanders = 400;
+constexpr size_t kMaxSoundStacks = 400;
 // In this share of the steps at least.
 constexpr uint32_t kRegularShare = 4;
 // So many leaks under one call are one graph; of two it would be a guess.
 constexpr size_t kManyParts = 3;
-// Growing buffers are of one cache if their rates and onsets are no further apart.
+// Growing buffers are of one cache if their rates and onsets differ by at most this.
 constexpr double kSameRate = 0.01;
 constexpr Step kBuffersBeginWithin = 2;
 // Twins are several in each step: one of each proves nothing.
@@ -162,32 +162,32 @@ class LeakGrouping {
     return SameSteps(a.survivors, b.survivors, TestedOfBoth(a, b));
   }
 
-  void FindBystanders() {
-    if (std::exchange(looked_for_bystanders_, true)) return;
+  void FindSoundStacks() {
+    if (std::exchange(looked_for_sound_stacks_, true)) return;
     const Ledger& ledger = analysis_.ledger();
     for (const SiteIndex i : ledger.sites().indices()) {
-      if (bystanders_.size() == kMaxBystanders) break;
+      if (sound_stacks_.size() == kMaxSoundStacks) break;
       const Site& site = ledger.sites()[i];
       if (IsLeak(analysis_.verdicts()[i].verdict) || IsSegmentSite(site) || 2 * site.frees < site.allocations) continue;
       const SiteHistory history = analysis_.histories().history(i);
       if (history.birth_steps * kRegularShare < analysis_.run().steps) continue;
-      bystanders_.push_back(analysis_.symbolizer().Frames(site.key.stack));
+      sound_stacks_.push_back(analysis_.symbolizer().Frames(site.key.stack));
     }
   }
 
   // Whether something else of the same loop is allocated outside the last of `calls` calls: the call is within the loop
   // then, and not around it.
-  bool LeavesSomeoneOut(const Candidate& candidate, size_t calls) {
-    FindBystanders();
-    return std::any_of(bystanders_.begin(), bystanders_.end(), [&](const std::vector<ReportFrame>& frames) {
+  bool LeavesOthersOut(const Candidate& candidate, size_t calls) {
+    FindSoundStacks();
+    return std::any_of(sound_stacks_.begin(), sound_stacks_.end(), [&](const std::vector<ReportFrame>& frames) {
       return CommonCalls(frames, *candidate.frames) < calls && PartInOneFunction(frames, *candidate.frames, 0);
     });
   }
 
   // Whether the function that the last of `calls` calls leads to allocates nothing, throughout the run, that is freed.
   bool LeadsToLeaksOnly(const Candidate& candidate, size_t calls) {
-    FindBystanders();
-    return std::none_of(bystanders_.begin(), bystanders_.end(), [&](const std::vector<ReportFrame>& frames) {
+    FindSoundStacks();
+    return std::none_of(sound_stacks_.begin(), sound_stacks_.end(), [&](const std::vector<ReportFrame>& frames) {
       const size_t common = CommonCalls(frames, *candidate.frames);
       return common > calls || (common == calls && PartInOneFunction(frames, *candidate.frames, calls));
     });
@@ -199,15 +199,15 @@ class LeakGrouping {
     if (a.verdict->replaced) return calls > 0 && PartInOneFunction(*a.frames, *b.frames, calls);
     if (!a.raw.empty() && !b.raw.empty() && ShareModuleCall(a.raw, b.raw)) return true;
     if (calls == 0) return false;
-    if (CallsLibrary(*a.frames, calls) && CallsLibrary(*b.frames, calls) && LeavesSomeoneOut(a, calls)) return true;
+    if (CallsLibrary(*a.frames, calls) && CallsLibrary(*b.frames, calls) && LeavesOthersOut(a, calls)) return true;
     if (!PartInOneFunction(*a.frames, *b.frames, calls)) return false;
     if (IsConstructor(*CalledBy(*a.frames, calls))) return true;
-    if (LeadsToLeaksOnly(a, calls) && LeavesSomeoneOut(a, calls)) return true;
+    if (LeadsToLeaksOnly(a, calls) && LeavesOthersOut(a, calls)) return true;
     return std::min(a.objects_per_step, b.objects_per_step) >= kTwinObjects &&
            SameAmounts(a.survivors, b.survivors, TestedOfBoth(a, b));
   }
 
-  // A forward pass that is no module of PyTorch's: three leaks of a framework's blocks or more in what one call leads
+  // A forward pass outside PyTorch's modules: three leaks of a framework's blocks or more in what one call leads
   // to.
   void TieManyUnderOneCall(const std::vector<size_t>& alike) {
     std::map<std::string, std::vector<size_t>> by_call;
@@ -221,7 +221,7 @@ class LeakGrouping {
     for (const auto& [key, members] : by_call) {
       if (members.size() < kManyParts) continue;
       const size_t calls = SharedCalls(members);
-      if (calls > 0 && LeavesSomeoneOut(candidates_[members[0]], calls)) {
+      if (calls > 0 && LeavesOthersOut(candidates_[members[0]], calls)) {
         for (const size_t i : members) Tie(members[0], i);
       }
     }
@@ -286,8 +286,8 @@ class LeakGrouping {
     }
   }
 
-  // Objects of two lines that are given back in turn have one owner. Blocks of PyTorch's that the interpreter does not
-  // give back at its end, where it clears every list and every variable, are in a graph.
+  // Objects of two lines that are freed in turn have one owner. Blocks of PyTorch's that the interpreter does not
+  // free at its end, where it clears every list and every variable, are in a graph.
   void TieByRelease() {
     const bool ended = analysis_.trace().IncompleteWhy().empty() && order_.CleanedUp();
     const auto is_kept = [&](const Candidate& candidate) {
@@ -363,10 +363,10 @@ class LeakGrouping {
     const Candidate& first = candidates_[*leader];
     // What is captured there, wherever its inputs are made.
     if (first.site->key.kind == schema::GRAPH_POOL) return OwnFrame(*first.frames);
-    if (first.in_python) FindBystanders();
+    if (first.in_python) FindSoundStacks();
     const bool one_line = std::all_of(members.begin(), members.end(),
                                       [&](size_t i) { return i == *leader || OneLine(first, candidates_[i]); });
-    if (one_line) return first.in_python ? KeepingCaller(*first.frames, bystanders_) : std::nullopt;
+    if (one_line) return first.in_python ? KeepingCaller(*first.frames, sound_stacks_) : std::nullopt;
     const LeakLine line = first.in_python ? LineOf(members, same_call, leader) : LeakLine();
     if (line.line) return line.line;
     if (members.size() == same_call.size() && same_call.size() == 1) return std::nullopt;
@@ -377,7 +377,7 @@ class LeakGrouping {
     if (parts ? calls == frames.size() : calls == 0) return std::nullopt;
     const size_t frame = NamingFrame(frames, frames.size() - (parts ? 1 : 0) - calls);
     const size_t own = OwnFrame(frames, frame).value_or(frame);
-    return candidates_[*leader].in_python ? LineThatKeeps(frames, own, bystanders_) : own;
+    return candidates_[*leader].in_python ? LineThatKeeps(frames, own, sound_stacks_) : own;
   }
 
   // The line that the user owns, and perhaps another leader.
@@ -391,7 +391,7 @@ class LeakGrouping {
                      candidate.level == Level::kHandle ? candidate.objects_per_step : candidate.bytes_per_step,
                      std::find(same_call.begin(), same_call.end(), i) != same_call.end()});
     }
-    LeakLine line = FindLeakLine(all, first, bystanders_);
+    LeakLine line = FindLeakLine(all, first, sound_stacks_);
     *leader = members[line.leader];
     return line;
   }
@@ -399,12 +399,12 @@ class LeakGrouping {
   ProcessAnalysis& analysis_;
   const LeakOrder order_;
   std::vector<Candidate> candidates_;
-  std::vector<size_t> beyond_limit_;    // leaking groups of the analysis that are no candidates
+  std::vector<size_t> beyond_limit_;    // leaking groups of the analysis that cannot be candidates
   std::vector<size_t> all_;             // their indices
   mutable std::vector<size_t> parent_;  // a union-find forest over candidates_
   // Sites that allocate throughout the run and free. They distinguish loops from the functions called in them.
-  std::vector<std::vector<ReportFrame>> bystanders_;
-  bool looked_for_bystanders_ = false;
+  std::vector<std::vector<ReportFrame>> sound_stacks_;
+  bool looked_for_sound_stacks_ = false;
 };
 
 }  // namespace

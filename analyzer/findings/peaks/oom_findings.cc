@@ -339,7 +339,7 @@ class OomFindings final : public Collector {
     const Ledger& ledger = analysis_.ledger();
     for (const auto& [site, bytes] : study.held) {
       if (is_divided(site)) continue;
-      // Beside a framework's blocks: what libraries took from the driver, which nobody has looked at.
+      // Outside a framework's blocks: what libraries took from the driver, which nobody has looked at.
       const bool leading = ledger.scopes()[ledger.sites()[site].scope].is_leading();
       by_category[static_cast<size_t>(leading ? purposes_[site].category : Category::kOther)] += bytes;
     }

@@ -25,7 +25,7 @@ namespace {
 constexpr uint64_t kUnseenShare = 1000;
 constexpr size_t kMaxSites = 4000;  // reading debug information for more would take long
 
-// About the most that a site held at a time: at the peak, at the end, or of what it allocates in a step. A site that
+// About the most that a site held at a time: at the peak, at the end, or allocated in a step. A site that
 // allocates less often than once a step may have held all of it.
 uint64_t WeightOf(const Site& site, uint32_t steps) {
   const uint64_t in_a_step =

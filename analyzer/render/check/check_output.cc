@@ -124,7 +124,8 @@ Json FindingJson(const CheckFinding& finding) {
   return json;
 }
 
-// Paths as the references that SARIF wants: what has a meaning there, and what is no ASCII, is written by its bytes.
+// Paths as the references that SARIF wants: what has a meaning there, and other characters than ASCII, are written by
+// their bytes.
 std::string UriOf(const std::string& path) {
   constexpr char kHex[] = "0123456789ABCDEF";
   std::string uri = path.empty() || path[0] != '/' ? "" : "file://";

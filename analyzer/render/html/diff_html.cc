@@ -30,7 +30,7 @@ constexpr double kSmallestPicture = 1 << 20;  // bytes; bars of less would look 
 
 const char* Tone(Paint paint) { return paint == Paint::kAlarm ? "bad" : paint == Paint::kGood ? "good" : "unsure"; }
 
-// Two bars, one above the other: a picture beside the figures. `most` is the longest bar.
+// Two bars, one above the other: a picture next to the figures. `most` is the longest bar.
 std::string Bars(const DiffValue& value, double most) {
   const auto width = [most](double bytes) { return most > 0 ? std::max(0.0, bytes) / most * 100 : 0; };
   return absl::StrFormat(

@@ -161,23 +161,18 @@ std::string RenderLivePage(const std::string& tool_version) {
       PageScripts(""));
 }
 
-std::string RenderPageAnswer(const Report& report) {
-  return DumpJson({{"title", PageTitle(report)}, {"answer", AnswerHtml(report)}});
+std::string RenderPageReport(const Report& report, const std::vector<SourceExcerpt>& source, size_t max_bytes) {
+  return DumpJson({{"title", PageTitle(report)},
+                   {"answer", AnswerHtml(report)},
+                   {"data", DataThatFits(report, source, 0, max_bytes)}});
 }
 
-std::string RenderPageData(const Report& report, const std::vector<SourceExcerpt>& source, size_t max_bytes) {
-  return DumpJson(DataThatFits(report, source, 0, max_bytes));
-}
-
-std::string RenderUpdate(const LiveState& state, const std::string& answer, const std::string& data) {
+std::string RenderUpdate(const LiveState& state, const std::string& report) {
   std::string text = DumpJson(
       {{"version", state.version}, {"ended", state.ended}, {"trouble", state.trouble}, {"listed", state.listed}});
+  if (report.empty()) return text;
   text.pop_back();
-  if (answer.empty()) return text + "}";
-  absl::StrAppend(&text, ",\"page\":", answer);
-  if (data.empty()) return text + "}";
-  text.pop_back();
-  return absl::StrCat(text, ",\"data\":", data, "}}");
+  return absl::StrCat(text, ",\"page\":", report, "}");
 }
 
 std::string RenderTraceList(const std::string& folder, const std::vector<ListedRun>& runs,

@@ -30,21 +30,18 @@ std::string RenderLivePage(const std::string& tool_version);
 
 // What a page that follows a job shows besides the report.
 struct LiveState {
-  uint64_t version = 0;  // of the report; 0: there is none yet. The answer may be newer than the rest
+  uint64_t version = 0;  // of the report; 0: there is none yet
   bool ended = false;    // all processes of the job have ended
   std::string trouble;   // why there is no newer report, one line; empty: none
   bool listed = false;   // the folder has more traces
 };
 
 // What such a page fetches, as JSON texts. The same rules as for RenderHtml hold.
-// Renders the first elements of the page and its title.
-std::string RenderPageAnswer(const Report& report);
-// Renders the data of everything else.
-std::string RenderPageData(const Report& report, const std::vector<SourceExcerpt>& source = {},
-                           size_t max_bytes = kMaxPageBytes);
-// Renders the whole of what is fetched: the state, `answer` of RenderPageAnswer unless it is empty, and with it `data`
-// of RenderPageData unless that is empty.
-std::string RenderUpdate(const LiveState& state, const std::string& answer, const std::string& data);
+// Renders the page's title, its first elements and the data of everything else.
+std::string RenderPageReport(const Report& report, const std::vector<SourceExcerpt>& source = {},
+                             size_t max_bytes = kMaxPageBytes);
+// Renders the whole of what is fetched: the state, and `report` of RenderPageReport unless it is empty.
+std::string RenderUpdate(const LiveState& state, const std::string& report);
 
 // The reports of both runs, for data that a comparison does not have: their timelines.
 struct DiffRuns {

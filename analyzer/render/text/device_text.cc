@@ -59,7 +59,7 @@ void WriteChart(const ReportTimeline& timeline, Page* page) {
   for (const std::string& line : Chart(narrower, timeline, timeline.live, kChartRows)) page->Line(line, kSectionIndent);
 }
 
-// "  (3 sites, optimizer state)": what is behind a line, where it is more than one call, and what it is for; and the
+// "  (3 sites, optimizer state)": the calls of a line, where there are several, and what it is for; and the
 // shorter forms of it.
 std::vector<std::string> Remarks(const ReportPeakLine& line) {
   const std::string sites = line.sites > 1 ? Plural(line.sites, "site", "sites") : "";
@@ -221,7 +221,7 @@ void WritePeakLines(const TextView& view, const ReportDevice& device) {
   WritePeakTable(view.report, device.index, view.options.top, view.options.Whole("lines"), view.page);
 }
 
-// Beside a framework's blocks: where the driver gave much to somebody else, which is no part of the live bytes.
+// Outside a framework's blocks: where the driver gave much to other callers, which the live bytes leave out.
 void WriteDriver(const TextView& view, const ReportDevice& device) {
   if (device.other_owners.empty()) return;
   const TextStyle& style = view.page->style();

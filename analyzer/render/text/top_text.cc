@@ -70,7 +70,8 @@ void AddDevice(const Report& report, const ReportDevice& device, const TextStyle
   if (device.total_bytes > 0) absl::StrAppend(&figures, " of ", BytesText(device.total_bytes));
   const int left = style.columns - DisplayWidth(head) - DisplayWidth(figures) - 4;
   std::string line = absl::StrCat(head, " ");
-  if (left >= kNarrowestBar) absl::StrAppend(&line, Bar(parts, style, std::min(left, kWidestBar)), " ");
+  if (left >= kNarrowestBar && device.total_bytes > 0)
+    absl::StrAppend(&line, Bar(parts, style, std::min(left, kWidestBar)), " ");
   lines->push_back(CutEnd(absl::StrCat(line, figures), style.columns));
   if (const std::string full = WhenFull(report, device); !full.empty()) {
     lines->push_back(Painted(style, Paint::kAlarm, CutEnd("      " + full, style.columns)));
@@ -160,18 +161,24 @@ constexpr std::array<Column, 6> kColumns = {
     {{"PER STEP", 10}, {"LIVE", 10}, {"STATE", 19}, {"PEAK", 7}, {"KEPT", 8}, {"95 % CI", 22}}};
 constexpr int kNarrowestPlace = 30;
 
-size_t ColumnsThatFit(int columns) {
-  size_t count = 0;
-  for (int left = columns - kNarrowestPlace - 2; count < kColumns.size(); ++count) {
-    left -= kColumns[count].width + 1;
+using RowCells = std::array<std::string, kColumns.size()>;
+
+// The columns of the table: those that are not empty, as many as fit.
+std::vector<size_t> ShownColumns(const std::vector<RowCells>& table, int columns) {
+  std::vector<size_t> shown;
+  int left = columns - kNarrowestPlace - 2;
+  for (size_t i = 0; i < kColumns.size(); ++i) {
+    if (std::all_of(table.begin(), table.end(), [i](const RowCells& cells) { return cells[i].empty(); })) continue;
+    left -= kColumns[i].width + 1;
     if (left < 0) break;
+    shown.push_back(i);
   }
-  return count;
+  return shown;
 }
 
-std::string RowText(const std::vector<std::string>& cells, const std::string& place, size_t count, int columns) {
+std::string RowText(const RowCells& cells, const std::string& place, const std::vector<size_t>& shown, int columns) {
   std::string row;
-  for (size_t i = 0; i < count; ++i) {
+  for (const size_t i : shown) {
     const bool is_word = i == 2;
     const std::string cell = CutEnd(cells[i], kColumns[i].width);
     absl::StrAppend(&row, is_word ? PadRight(cell, kColumns[i].width) : PadLeft(cell, kColumns[i].width), " ");
@@ -179,13 +186,26 @@ std::string RowText(const std::vector<std::string>& cells, const std::string& pl
   return absl::StrCat(row, " ", CutBeginning(place, columns - DisplayWidth(row) - 3));
 }
 
+RowCells CellsOf(const Report& report, const TopRow& row, const TopView& view) {
+  // Of sites that are not judged together no interval is known.
+  const std::string interval = row.sites == 1 || row.site->group ? IntervalText(*row.site) : "";
+  return {RateText(row.rate_bytes, row.rate_objects),
+          LiveText(row, view),
+          row.state,
+          ShareOfPeak(report, row),
+          row.kept_objects > 0 ? FormatCount(row.kept_objects) : "",
+          interval};
+}
+
 void AddTable(const Report& report, const std::vector<TopRow>& table, const TopView& view, const TextStyle& style,
               size_t rows, std::vector<std::string>* lines) {
-  const size_t count = ColumnsThatFit(style.columns);
-  std::vector<std::string> titles;
-  for (const Column& column : kColumns) titles.push_back(column.title);
+  std::vector<RowCells> cells;
+  for (const TopRow& row : table) cells.push_back(CellsOf(report, row, view));
+  const std::vector<size_t> shown = ShownColumns(cells, style.columns);
+  RowCells titles;
+  for (size_t i = 0; i < titles.size(); ++i) titles[i] = kColumns[i].title;
   if (view.baseline) titles[1] = "SINCE MARK";
-  lines->push_back(Painted(style, Paint::kBold, "  " + RowText(titles, "LINE", count, style.columns)));
+  lines->push_back(Painted(style, Paint::kBold, "  " + RowText(titles, "LINE", shown, style.columns)));
   if (table.empty()) lines->push_back(view.search.empty() ? "  nothing allocated yet" : "  no line matches");
   const size_t selected = SelectedIn(table, view);
   const size_t room = rows > 1 ? rows - 1 : 1;
@@ -195,12 +215,7 @@ void AddTable(const Report& report, const std::vector<TopRow>& table, const TopV
     std::string place = table[i].place;
     if (site.holder && !site.holder->container.empty()) absl::StrAppend(&place, ", kept by ", site.holder->container);
     if (table[i].sites > 1) absl::StrAppend(&place, ", ", table[i].sites, " sites");
-    const std::string kept = table[i].kept_objects > 0 ? FormatCount(table[i].kept_objects) : "";
-    // Of sites that are not judged together no interval is known.
-    const std::string interval = table[i].sites == 1 || site.group ? IntervalText(site) : "";
-    const std::string row = RowText({RateText(table[i].rate_bytes, table[i].rate_objects), LiveText(table[i], view),
-                                     table[i].state, ShareOfPeak(report, table[i]), kept, interval},
-                                    Printable(place), count, style.columns);
+    const std::string row = RowText(cells[i], Printable(place), shown, style.columns);
     lines->push_back(absl::StrCat(i == selected ? "> " : "  ", Painted(style, PaintOf(site), row)));
   }
 }
@@ -233,7 +248,7 @@ void AddStack(const Report& report, const ReportSite& site, const TextStyle& sty
 }  // namespace
 
 const char* TopOrderName(TopOrder order) {
-  constexpr std::array<const char*, 3> kNames = {"rate", "live bytes", "bytes at the peak"};
+  constexpr std::array<const char*, 3> kNames = {"rate", "live", "peak"};
   return kNames[static_cast<size_t>(order)];
 }
 

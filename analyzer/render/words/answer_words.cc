@@ -239,7 +239,8 @@ std::string NoLeakWords(const Report& report) {
 }
 
 std::string NoLeakInShort(const Report& report) {
-  return absl::StrCat(report.steps.unit == StepUnit::kStep ? "in " : "", StepsCounted(report), OfProcesses(report));
+  return absl::StrCat(report.steps.unit == StepUnit::kStep ? "in " : "", StepsCounted(report), OfProcesses(report),
+                      WhatWouldShow(report.steps));
 }
 
 std::string ShortEvidence(const Report& report, const ReportSite& site) {
@@ -343,7 +344,7 @@ std::string WhoGrew(const ReportGrowthLedger& ledger, bool bytes, size_t most) {
     const std::string unit = line.unit == LineUnit::kLine ? "" : absl::StrCat(" (its ", NameOf(line.unit), ")");
     parts.push_back(absl::StrCat(GrownText(line.grown, bytes), " ", Printable(line.line),
                                  line.function.empty() ? "" : absl::StrCat(" in ", Printable(line.function)), unit,
-                                 " (", WordsOf(line.verdict).growth, ")"));
+                                 " (", WordsOf(line.verdict).name, ")"));
     rest -= line.grown;
     --others;
   }

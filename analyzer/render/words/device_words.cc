@@ -39,9 +39,9 @@ std::string Moment(const ReportDevice& device, const ReportMoment& moment) {
   return text;
 }
 
-// `told`: whether it has been told already, or has come about.
-std::string WhenFull(const ReportGrowth& growth, bool told) {
-  if (told) return "";
+// `known`: whether the headline says it already, or it has come about.
+std::string WhenFull(const ReportGrowth& growth, bool known) {
+  if (known) return "";
   if (!growth.refused.empty()) return "; no OOM forecast: " + Printable(growth.refused);
   std::string full = FullInSteps(growth);
   if (full.empty()) return "";
@@ -283,7 +283,7 @@ WordRows MemoryRows(const Report& /*report*/, const ReportDevice& device) {
   rows.emplace_back("peak", Moment(device, device.peak));
   if (const std::string categories = PeakCategories(device); !categories.empty())
     rows.emplace_back("at the peak", categories);
-  rows.emplace_back("end", Moment(device, device.last_step.value_or(device.end)));
+  rows.emplace_back("end", Moment(device, device.LastMoment()));
   return rows;
 }
 

@@ -18,9 +18,8 @@
 namespace vramtrack {
 
 struct VerdictWords {
-  const char* growth;  // of a line that grew: "leak", "fills, slowing or full", "may leak"
-  const char* state;   // in a narrow column: "slows down"
-  const char* does;    // as a predicate: "grows, but slows down"; of a leak before its rate: "leaks "; empty: nothing
+  const char* name;  // "leak", "slows down", "may leak"; at most 17 columns
+  const char* does;  // as a predicate: "grows, but slows down"; of a leak before its rate: "leaks "; empty: nothing
 };
 const VerdictWords& WordsOf(Verdict verdict);
 

@@ -87,7 +87,7 @@ namespace {
 
 constexpr char kReport[] = "_ZN3c1027reportMemoryUsageToProfilerE";  // before its parameters
 
-// Where the caching allocator is, as every wheel names it; repackaged ones put a hash behind it.
+// Where the caching allocator is, as every wheel names it; repackaged ones append a hash.
 bool HasCachingAllocator(const LoadedObject& object) { return strncmp(object.name(), "libc10_cuda", 11) == 0; }
 
 bool ReportsKnownBlocks(const LoadedObject& object) {

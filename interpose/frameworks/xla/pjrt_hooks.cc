@@ -177,7 +177,7 @@ class Calls {
     pjrt::NumOutputs results = {};
     results.executable = of.of;
     if (!Ask(pjrt::kExecutableNumOutputs, &results)) results.outputs = 0;
-    // A plugin writes what fits into the size that it is told.
+    // A plugin writes what fits into the size that it is given.
     pjrt::CompiledMemoryStats stats = {};
     stats.executable = of.of;
     if (!Ask(pjrt::kExecutableGetCompiledMemoryStats, &stats) || stats.temporaries < 0) stats.temporaries = 0;

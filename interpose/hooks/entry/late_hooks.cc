@@ -83,7 +83,7 @@ __attribute__((constructor)) void WatchLoading() {
   Session::on_switched.store(&Settle, std::memory_order_release);
 }
 
-// Whether the program's own start brought this library in: libraries that are loaded later stand behind libc.
+// Whether the program's own start brought this library in: libraries that are loaded later come after libc.
 bool IsPreloaded() {
   bool ours_first = false;
   EachLoadedObject([&](const LoadedObject& object) {

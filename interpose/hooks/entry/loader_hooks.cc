@@ -68,7 +68,8 @@ void* Next(LoaderFunction* function) {
   return next;
 }
 
-// Reports what is missing as dlsym does, with its message for dlerror. Asked from here, what comes next is behind us.
+// Reports what is missing as dlsym does, with its message for dlerror. Asked from here, the next library is the one
+// after ours.
 void* NotThere(void*, const char* name) {
   void* found = RealDlsym()(RTLD_NEXT, name);
   asm volatile("" : "+r"(found));  // no tail call: it would be the program that asks, and find us
@@ -253,7 +254,7 @@ __asm__(".symver vramtrack_dlsym, dlsym@@GLIBC_2.2.5");
 __asm__(".symver vramtrack_dlsym_2_34, dlsym@GLIBC_2.34");
 
 // Hooks unloading. The addresses of a library may later belong to another one, so a stack that equals a known one may
-// be a different one, and a CUDA function may no longer exist. Loading needs no such hook: a new stack through new code
+// be a different one, and a CUDA function may no longer exist. Loading needs no hook: a new stack through new code
 // is compared with the loader's list when it is defined.
 VRAMTRACK_EXPORT int dlclose(void* handle) {
   using namespace vramtrack;  // NOLINT

@@ -24,7 +24,7 @@ using namespace nvtx;  // NOLINT: its callbacks are written as NVTX has them
 
 constexpr int kNoTracking = -2;  // what a range's functions return where no tool is
 
-// As UTF-8. What is no character is a question mark.
+// As UTF-8. Other bytes become question marks.
 class Narrow {
  public:
   explicit Narrow(const wchar_t* text) {

@@ -183,7 +183,7 @@ void* const wrappers[kEntryCount][1 + kLookedUpWays] = {
 #include "interpose/hooks/table/api.inc"
 };
 
-// A step is no reason to begin recording: a process that never touches CUDA writes nothing.
+// A step does not begin recording: a process that never touches CUDA writes nothing.
 VRAMTRACK_EXPORT void vramtrack_step(uint64_t number, double value) {
   if (Session::Running() == nullptr) return NoteEarlyStep(number, value);
   Call call(kNoFamily);

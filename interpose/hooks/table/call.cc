@@ -212,7 +212,7 @@ void Call::Failed(schema::Kind kind, cuda::Error error, uint64_t bytes, int on) 
   Check(writer_->Event(schema::FAIL, kind, Device(on), 0, stack_, static_cast<uint64_t>(error), bytes));
 }
 
-// A framework's allocator gives memory back at a few places, and much at once: one mark says where for all that follow.
+// A framework's allocator releases memory at a few places, and much at once: one mark says where for all that follow.
 void Call::MarkRelease() {
   if (!session_->has_framework()) return;
   CaptureStack();

@@ -23,7 +23,7 @@ struct Candidate {
   uint64_t base;
 };
 
-// A library that exports a function, and whether it stands behind ours.
+// A library that exports a function, and whether it comes after ours.
 struct Exporter {
   Candidate candidate;
   const char* library;
@@ -56,7 +56,7 @@ class Choice {
   bool Consider(const Exporter& exporter) {
     const bool of_cuda = IsCudaLibrary(exporter.library);
     if (!exporter.behind_us) {
-      // Where we were loaded late, libraries of CUDA stand before us.
+      // Where we were loaded late, libraries of CUDA come before ours.
       if (before_.function == nullptr && of_cuda) before_ = exporter.candidate;
       return true;
     }

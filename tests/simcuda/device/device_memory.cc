@@ -6,6 +6,8 @@
 namespace vramtrack::simcuda {
 namespace {
 
+constexpr size_t kAddresses = 2;  // for each byte of memory
+
 // Threads are numbered as they first allocate.
 size_t ThreadNumber() {
   static std::atomic<size_t> next{0};
@@ -18,7 +20,8 @@ size_t PagesOf(size_t bytes) { return bytes / kPageBytes + (bytes % kPageBytes !
 }  // namespace
 
 DeviceMemory::DeviceMemory(int device, size_t bytes, bool backed)
-    : arena_(device, bytes / kPageBytes * kPageBytes, backed),
+    : memory_pages_(bytes / kPageBytes),
+      arena_(device, kAddresses * memory_pages_ * kPageBytes, backed),
       tree_(arena_.bytes() / kPageBytes),
       pages_(new Page[arena_.bytes() / kPageBytes]()),
       starts_(arena_.bytes() / kPageBytes / 64 + 1) {}
@@ -89,7 +92,7 @@ char* DeviceMemory::GrowStripe(size_t index, size_t bytes) {
   SmallPage* small;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    page = tree_.FirstFit(1);
+    page = FindPages(1);
     if (page == PageTree::kNone) return nullptr;
     if (unused_small_pages_.empty()) unused_small_pages_.push_back(std::make_unique<SmallPage>());
     small = unused_small_pages_.back().release();
@@ -161,7 +164,7 @@ char* DeviceMemory::AllocatePages(size_t bytes) {
     ReleaseEmptyPages();
     lock.lock();
   }
-  const size_t page = tree_.FirstFit(pages);
+  const size_t page = FindPages(pages);
   if (page == PageTree::kNone) return nullptr;
   tree_.MarkUsed(page, pages);
   used_pages_.fetch_add(pages, std::memory_order_relaxed);
@@ -172,7 +175,7 @@ char* DeviceMemory::AllocatePages(size_t bytes) {
 char* DeviceMemory::TakePages(size_t pages, PageUse use, void* owner) {
   ReleaseEmptyPages();
   std::lock_guard<std::mutex> lock(mutex_);
-  const size_t page = tree_.FirstFit(pages);
+  const size_t page = FindPages(pages);
   if (page == PageTree::kNone) return nullptr;
   tree_.MarkUsed(page, pages);
   used_pages_.fetch_add(pages, std::memory_order_relaxed);
@@ -183,7 +186,7 @@ char* DeviceMemory::TakePages(size_t pages, PageUse use, void* owner) {
 bool DeviceMemory::TakeScatteredPages(size_t pages, PageUse use, void* owner, std::vector<PageRun>* runs) {
   ReleaseEmptyPages();
   std::lock_guard<std::mutex> lock(mutex_);
-  if (tree_.free_pages() < pages) return false;
+  if (FreePages() < pages) return false;
   while (pages != 0) {
     size_t length = pages;
     size_t page = tree_.FirstFit(pages);
@@ -244,12 +247,6 @@ void DeviceMemory::FreeAll() {
 }
 
 size_t DeviceMemory::used_bytes() const { return used_pages_.load(std::memory_order_relaxed) * kPageBytes; }
-
-size_t DeviceMemory::longest_free_bytes() {
-  ReleaseEmptyPages();
-  std::lock_guard<std::mutex> lock(mutex_);
-  return tree_.longest_free_run() * kPageBytes;
-}
 
 void DeviceMemory::Describe(size_t page, size_t pages, PageUse use, void* owner, size_t bytes) {
   Page& entry = pages_[page];

@@ -26,9 +26,10 @@ enum class PageUse : uint8_t {
   kContext,   // starts the context's own memory
 };
 
-// The memory of one device: a range of addresses with 2 MiB pages, allocated by first fit. An allocation can fail
-// because too little memory is free, or because it is not contiguous. Allocations of up to 1 MiB share pages. Used
-// memory is counted in whole pages, as the driver does.
+// The memory of one device: a range of addresses with 2 MiB pages, allocated by first fit. As a driver maps any free
+// pages at contiguous addresses, there are twice as many addresses as memory: an allocation fails because too little is
+// free, not because of its pieces. Allocations of up to 1 MiB share pages. Used memory is counted in whole pages, as
+// the driver does.
 //
 // Thread-safe. Small allocations of different threads use different sets of pages (stripes), each with its own lock.
 // The first thread that allocates has the first stripe, so a program with one thread gets the same addresses in every
@@ -73,9 +74,8 @@ class DeviceMemory {
   // Frees all allocations of Allocate.
   void FreeAll();
 
-  size_t total_bytes() const { return arena_.bytes(); }
+  size_t total_bytes() const { return memory_pages_ * kPageBytes; }
   size_t used_bytes() const;
-  size_t longest_free_bytes();
   Arena& arena() { return arena_; }
 
   // Calls `visit(base, bytes)` for each live allocation of Allocate, ordered by address.
@@ -126,11 +126,15 @@ class DeviceMemory {
   void ReleaseEmptyPages();
 
   // These require mutex_ to be held.
+  size_t FreePages() const { return memory_pages_ - (tree_.pages() - tree_.free_pages()); }
+  // Returns the lowest page from which `pages` are free, or PageTree::kNone, also if the memory does not suffice.
+  size_t FindPages(size_t pages) const { return pages <= FreePages() ? tree_.FirstFit(pages) : PageTree::kNone; }
   void Describe(size_t page, size_t pages, PageUse use, void* owner, size_t bytes);
   void ReleaseRun(size_t page);
   bool KeepsEmptyPages() const;
   bool StartOfRun(size_t page, size_t* start) const;
 
+  const size_t memory_pages_;
   Arena arena_;
   std::mutex mutex_;  // guards tree_, starts_ and changes of pages_; locked after a stripe's mutex
   PageTree tree_;

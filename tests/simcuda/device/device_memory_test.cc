@@ -43,7 +43,7 @@ TEST(DeviceMemoryTest, never_gives_out_a_byte_twice_and_counts_every_page) {
       }
       ASSERT_EQ(reinterpret_cast<uintptr_t>(address) % (bytes < kMiB ? 512 : kPageBytes), 0u);
       ASSERT_GE(address, base);
-      ASSERT_LE(address + bytes, base + memory.total_bytes());
+      ASSERT_LE(address + bytes, base + memory.arena().bytes());
       auto next = live.lower_bound(address);
       ASSERT_TRUE(next == live.end() || address + bytes <= next->first);
       ASSERT_TRUE(next == live.begin() || std::prev(next)->first + std::prev(next)->second <= address);
@@ -72,7 +72,6 @@ TEST(DeviceMemoryTest, never_gives_out_a_byte_twice_and_counts_every_page) {
   EXPECT_EQ(visited, live.size());
   for (const auto& allocation : live) memory.Free(allocation.first);
   EXPECT_EQ(memory.used_bytes(), 0u);
-  EXPECT_EQ(memory.longest_free_bytes(), 64 * kMiB);
 }
 
 TEST(DeviceMemoryTest, gives_the_same_addresses_to_the_same_program) {
@@ -96,21 +95,16 @@ TEST(DeviceMemoryTest, gives_the_same_addresses_to_the_same_program) {
   EXPECT_EQ(run(), run());
 }
 
-TEST(DeviceMemoryTest, runs_out_by_contiguity_while_the_amount_is_there) {
+TEST(DeviceMemoryTest, scattered_free_pages_serve_one_allocation) {
   DeviceMemory memory(2, 20 * kPageBytes, false);
   std::vector<char*> blocks;
   for (int index = 0; index < 20; ++index) blocks.push_back(memory.Allocate(kPageBytes));
   EXPECT_EQ(memory.Allocate(1), nullptr);
   for (int index = 0; index < 20; index += 2) memory.Free(blocks[static_cast<size_t>(index)]);
   EXPECT_EQ(memory.used_bytes(), 10 * kPageBytes);
-  EXPECT_EQ(memory.longest_free_bytes(), kPageBytes);
-  EXPECT_EQ(memory.Allocate(2 * kPageBytes), nullptr);
-  // Memory without an address needs no run.
-  std::vector<DeviceMemory::PageRun> runs;
-  EXPECT_TRUE(memory.TakeScatteredPages(10, PageUse::kPhysical, nullptr, &runs));
-  EXPECT_EQ(runs.size(), 10u);
-  runs.clear();
-  EXPECT_FALSE(memory.TakeScatteredPages(1, PageUse::kPhysical, nullptr, &runs));
+  EXPECT_EQ(memory.Allocate(11 * kPageBytes), nullptr);
+  EXPECT_NE(memory.Allocate(10 * kPageBytes), nullptr);
+  EXPECT_EQ(memory.Allocate(1), nullptr);
 }
 
 TEST(DeviceMemoryTest, merges_what_is_freed_and_uses_the_lowest_address_again) {
@@ -207,7 +201,6 @@ TEST(DeviceMemoryTest, holds_nothing_after_many_threads_are_done) {
   EXPECT_EQ(failures, 0);
   for (char* address : handed_over) memory.Free(address);
   EXPECT_EQ(memory.used_bytes(), 0u);
-  EXPECT_EQ(memory.longest_free_bytes(), 512 * kMiB);
 }
 
 }  // namespace

@@ -31,8 +31,8 @@ CUresult Allocate(Device* device, size_t bytes, CUdeviceptr* pointer) {
   }
   if (address == nullptr) {
     Count(Counter::kOutOfMemory);
-    SIMCUDA_LOG_CALL("device %d: allocation of %zu bytes: out of memory, %zu used, longest free %zu", device->ordinal,
-                     bytes, device->memory.used_bytes(), device->memory.longest_free_bytes());
+    SIMCUDA_LOG_CALL("device %d: allocation of %zu bytes: out of memory, %zu of %zu used", device->ordinal, bytes,
+                     device->memory.used_bytes(), device->memory.total_bytes());
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
   SIMCUDA_LOG_CALL("device %d: allocated %zu bytes at %p", device->ordinal, bytes, static_cast<void*>(address));

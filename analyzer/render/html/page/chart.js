@@ -51,8 +51,8 @@ export function destroyCharts(within) {
   }
 }
 
-// `series`: [{label, values, told, color, width, dash, fill: opacity, stepped, hidden, now}], `x`: their positions, ascending.
-// `told`: the values to show at the pointer where the drawn ones are sums; `now`: the value at the pointer itself, where the
+// `series`: [{label, values, own, color, width, dash, fill: opacity, stepped, hidden, now}], `x`: their positions, ascending.
+// `own`: the values to show at the pointer where the drawn ones are sums; `now`: the value at the pointer itself, where the
 // others are those of the highest moment of a step. `bands`: [[upper, lower]] of series, filled between with the upper one's
 // colour. `draw(chart)`: what else is to be drawn, in canvas pixels. `end`: each value holds from its position to the next
 // one, the last one to there; null: they are points. `least`: the smallest part that zooming shows. `name(from, to)`: how
@@ -102,7 +102,7 @@ export function makeChart({label, unit = 'steps', x, series, bands = [], draw = 
         (u) => {
           const at = u.cursor.idxs?.[1] ?? u.cursor.idx;
           if (at === null || at === undefined || u.cursor.left < 0) return hideTip();
-          const shown = series.filter((one, i) => u.series[i + 1].show).map((one) => ({...one, value: (one.told ?? one.values)[at]}));
+          const shown = series.filter((one, i) => u.series[i + 1].show).map((one) => ({...one, value: (one.own ?? one.values)[at]}));
           const values = shown.filter(({value}) => value !== null && value !== undefined);
           const title = name(x[at], holds ? next(at) : x[at]);
           say(`${title}: ` + values.map((one) => `${one.label} ${format.bytes(one.value)}`).join(', ') + marksAt(u, marks));
@@ -127,7 +127,7 @@ export function makeChart({label, unit = 'steps', x, series, bands = [], draw = 
   new ResizeObserver(chart.fit).observe(holder);
   holder.addEventListener('mousemove', (event) => (pointer = [event.clientX, event.clientY]), {capture: true});
   holder.addEventListener('mouseleave', () => ((pointer = null), hideTip()));
-  const bandAt = (at, value) => series.filter((one, i) => one.told && chart.series[i + 1].show && one.told[at] > 0 && one.values[at] >= value).pop() ?? null;
+  const bandAt = (at, value) => series.filter((one, i) => one.own && chart.series[i + 1].show && one.own[at] > 0 && one.values[at] >= value).pop() ?? null;
   if (onPick) {
     let pressed = null;
     chart.over.style.cursor = 'pointer';
@@ -144,7 +144,7 @@ export function makeChart({label, unit = 'steps', x, series, bands = [], draw = 
   holder.addEventListener('keydown', (event) => {
     const current = chart.cursor.idxs?.[1] ?? chart.cursor.idx;
     if (event.key === 'Enter' && onPick && chart.cursor.left >= 0) {
-      const largest = series.filter((one) => one.told).sort((a, b) => b.told[current] - a.told[current])[0];
+      const largest = series.filter((one) => one.own).sort((a, b) => b.own[current] - a.own[current])[0];
       onPick(current, largest ?? null);
       event.preventDefault();
       return;
@@ -266,7 +266,7 @@ export function tableTwin(unit, x, series, label = 'as a table') {
         const every = Math.ceil(x.length / TABLE_ROWS);
         const rows = [];
         for (let i = 0; i < x.length; i += every) {
-          rows.push([unit === 'seconds' ? format.seconds(x[i]) : format.count(unit === 'events' ? x[i] + 1 : x[i]), ...series.map((one) => format.bytes((one.told ?? one.values)[i] ?? null))]);
+          rows.push([unit === 'seconds' ? format.seconds(x[i]) : format.count(unit === 'events' ? x[i] + 1 : x[i]), ...series.map((one) => format.bytes((one.own ?? one.values)[i] ?? null))]);
         }
         const made = table(every > 1 ? `one of every ${every} points` : null, numbers([POSITION_TITLES[unit], ...series.map((one) => one.label)]), rows);
         made.classList.add('short');

@@ -101,7 +101,7 @@ export function flameView(report, shown) {
   const made = movable
     ? makeChart({
         label: `Live memory of ${format.device(timeline.device)}: choose a moment`, unit: timeline.unit, x: timeline.position, end, span: [timeline.position[0], end], height: 130, marks,
-        series: [{label: 'live', values: timeline.live.high, told: timeline.live.high, color: 'live', width: 1.5, fill: 0.15}],
+        series: [{label: 'live', values: timeline.live.high, own: timeline.live.high, color: 'live', width: 1.5, fill: 0.15}],
         onPick: (at) => choose('at', at),
       })
     : null;

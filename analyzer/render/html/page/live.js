@@ -70,8 +70,7 @@ function watchHands() {
 // Parses markup of the server; scripts in it never run.
 const parse = (markup) => new DOMParser().parseFromString(markup, 'text/html').body;
 
-// `show(report, answer)`: for the first report and each newer one; `answer` are its first elements. The report is null if
-// only these are new.
+// `show(report, answer)`: for the first report and each newer one; `answer` are its first elements.
 export function follow(page, address, show) {
   const root = document.documentElement;
   const isBusy = watchHands();
@@ -81,7 +80,6 @@ export function follow(page, address, show) {
   let failures = 0;
   let timer = 0;
   let shownAt = '';
-  let answeredAt = '';  // if only the answer was read since
   const words = h('span', null, 'Reading the trace …');
   const pause = h('button', {type: 'button', 'aria-pressed': 'false', onclick: () => {
     paused = !paused;
@@ -100,7 +98,7 @@ export function follow(page, address, show) {
 
   const tellState = (update) => {
     list.hidden = !update.listed;
-    const since = answeredAt ? ` The answer is of ${answeredAt}, the rest of ${shownAt}.` : shownAt && ` Read at ${shownAt}.`;
+    const since = shownAt && ` Read at ${shownAt}.`;
     if (update.trouble) tell('trouble', `Not up to date: ${update.trouble}.${since}`);
     else if (!version) tell('reading', 'Reading the trace …');
     else if (waiting) tell('waiting', `There is a newer report, which is shown when you are done.${since}`);
@@ -111,13 +109,11 @@ export function follow(page, address, show) {
   const showWaiting = async () => {
     const update = waiting;
     const {data, title, answer} = update.page;
-    const report = data ? new Report(await unpack(data)) : null;
+    const report = new Report(await unpack(data));
     document.title = parse(title).textContent;
     show(report, [...parse(answer).childNodes]);
     waiting = null;
-    const now = new Date().toLocaleTimeString();
-    if (report) shownAt = now;
-    answeredAt = report ? '' : now;
+    shownAt = new Date().toLocaleTimeString();
     root.dataset.version = update.version;
   };
 
@@ -130,8 +126,6 @@ export function follow(page, address, show) {
       const update = await response.json();
       failures = 0;
       if (update.page) {
-        // What was not shown yet is still the newest of its kind.
-        update.page.data ??= waiting?.page.data;
         waiting = update;
         version = update.version;
       }

@@ -155,21 +155,19 @@ function setUp(report) {
   }), () => show(state.read()));
 
   return (next, answer) => {
-    if (next && namesOf(viewsOf(next)) !== namesOf(views)) return location.reload();
+    if (namesOf(viewsOf(next)) !== namesOf(views)) return location.reload();
     const nav = page.querySelector(':scope > nav');
     const panel = panels.find((one) => !one.hidden);
     const {top} = panel.getBoundingClientRect();
-    const putBack = next && remember(detail);
+    const putBack = remember(detail);
     for (const old of page.querySelectorAll(':scope > .answer')) old.remove();
     nav.before(...answer);
-    if (next) {
-      report = next;
-      for (const key of drawn.keys()) renewed.add(key);
-      drawn.clear();
-      drawn.set('part', state.read().part);  // it stays where it is
-      show(state.read());
-      putBack();
-    }
+    report = next;
+    for (const key of drawn.keys()) renewed.add(key);
+    drawn.clear();
+    drawn.set('part', state.read().part);  // it stays where it is
+    show(state.read());
+    putBack();
     // The answer may need more lines now, or fewer.
     if (scrollY > 0) scrollBy(0, panel.getBoundingClientRect().top - top);
   };

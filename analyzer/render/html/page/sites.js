@@ -34,7 +34,7 @@ const COLUMNS = [
   {name: 'device', label: 'device', text: true, value: commonOf((report, row) => format.device(report.siteField.device(row)))},
 ];
 
-// Known of a single site and of a whole leak; of several sites it is no sum.
+// Known of a single site and of a whole leak; of several sites it does not add up.
 function peakWithout(report, rows, line) {
   if (rows.length === 1) return report.siteField.peak_without_site(rows[0]);
   const group = line.leak && rows.includes(line.row) ? report.siteField.group(line.row) : null;

@@ -42,7 +42,7 @@ function pickedBand(report, timeline, band, bin, moment) {
     return key === 'others' ? i >= MOST_BANDS : !line.leak && line.row !== null && report.siteField.category(line.row) === key;
   };
   const lines = all.filter(isIn).map((line) => ({line, bytes: line.values[bin]})).filter(({bytes}) => bytes > 0).sort((a, b) => b.bytes - a.bytes);
-  const whole = band ? band.told[bin] : timeline.live.high[bin];
+  const whole = band ? band.own[bin] : timeline.live.high[bin];
   if (!whole) return null;
   const left = whole - lines.reduce((sum, one) => sum + one.bytes, 0);
   return h(
@@ -184,7 +184,7 @@ function peakStep(report, timeline, by, order) {
   const {peak_step: step} = timeline;
   const own = ownEvents(step, timeline);
   const x = step.event.slice(0, own);
-  const series = compositionSeries(report, step.consists_of, by, order).map((one) => ({...one, values: one.values.slice(0, own), told: one.told.slice(0, own)}));
+  const series = compositionSeries(report, step.consists_of, by, order).map((one) => ({...one, values: one.values.slice(0, own), own: one.own.slice(0, own)}));
   const made = makeChart({label: `The step of the peak, ${BY[by]}`, unit: 'events', x, end: x[own - 1] + binWidth(step.event, 'steps'), series, height: 280});
   return h(
     'figure',

@@ -21,7 +21,7 @@ function stacked(parts) {
     .filter((part) => part.values.some((value) => value > 0))
     .map((part) => {
       part.values.forEach((value, i) => (sum[i] += value));
-      return {...part, values: sum.slice(), told: part.values, width: 0.75, fill: 1};
+      return {...part, values: sum.slice(), own: part.values, width: 0.75, fill: 1};
     });
   return series.reverse();
 }
@@ -157,7 +157,7 @@ export function timelineCurves(report, timeline, by, {order = categoriesOf([time
   }
   if (format.highest(timeline.reserved.high)) series.push({label: 'reserved', values: timeline.reserved.high, color: 'reserved', width: 1.5});
   if (format.highest(timeline.device_used.high)) series.push({label: 'used on the device', values: timeline.device_used.high, color: 'used', dash: [4, 3], hidden: by !== 'total'});
-  const drawn = series.map((one) => ({...one, values: bins.map((bin) => one.values[bin]), told: one.told && bins.map((bin) => one.told[bin])}));
+  const drawn = series.map((one) => ({...one, values: bins.map((bin) => one.values[bin]), own: one.own && bins.map((bin) => one.own[bin])}));
   if (within && by === 'total') {
     bands.push([drawn.length, drawn.length + 1]);
     drawn.push({label: 'live memory, highest', values: rows.map((i) => within.high[i]), color: 'live', width: 2, bandOpacity: 0.25}, {label: 'lowest', values: rows.map((i) => within.low[i]), color: 'live', width: 1});

@@ -57,7 +57,7 @@ bool NodeLayout::Learn(const void* node, const GraphRings& rings, uint32_t* late
     nodes_[looked_] = node;
     later_[looked_] = *later = fresh;
     std::memcpy(words_[looked_], node, sizeof words_[0]);
-    // Nodes without a number are easily told: with some of these, few others are enough. A test may have no more.
+    // Nodes without a number are easily recognized: with some of these, few others are enough. A test may have no more.
     constexpr size_t kLeastWithout = 2;
     const bool all = ++looked_ == kNodes;
     if (all || looked_ == kNodes / 6 || looked_ == kNodes / 3) {
