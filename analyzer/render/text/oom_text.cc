@@ -45,7 +45,12 @@ std::string Circumstances(const Report& report, const ReportOom& oom) {
 }
 
 void WriteHeld(const TextView& view, const ReportOom& oom, const OomWords& words, size_t top) {
-  const std::string categories = CategoriesText(oom.categories);
+  uint64_t leaked = 0;
+  for (const auto& [site, bytes] : oom.holders) {
+    const ReportSite* const holder = FindSite(view.report, site);
+    if (holder != nullptr && IsLeak(*holder) && holder->category == "unknown") leaked += bytes;
+  }
+  const std::string categories = CategoriesText(oom.categories, leaked);
   if (!categories.empty() || !oom.holders.empty()) {
     view.page->Words(absl::StrCat("held at that moment:", categories.empty() ? "" : " ", categories), kFindingIndent);
   }

@@ -210,6 +210,19 @@ TEST(TextReport, SaysWhatThePeakConsistsOfAndWhatNeedNotBeThere) {
   EXPECT_TRUE(Contains(text, "\n  - late free, saves 20.0 MiB of the peak: most objects of these sites")) << text;
 }
 
+TEST(TextReport, WhatLeaksIsNotOfUnknownUse) {
+  Report report = LeakSample();
+  ReportDevice& device = report.devices[0];
+  for (ReportSite& site : report.sites) site.category = "activations";
+  ReportSite& leak = report.sites[report.ranking[0].value()];
+  const uint64_t mib = 1 << 20;
+  leak.category = "unknown";
+  leak.bytes_at_peak = 60 * mib;
+  device.peak_set.categories = {{"activations", 300 * mib, .9, {}}, {"unknown", 70 * mib, 0, {}}};
+  const std::string text = Render(report, 120);
+  EXPECT_TRUE(Contains(text, "  at the peak    60.0 MiB leaked, 300 MiB activations, 10.0 MiB unknown use\n")) << text;
+}
+
 TEST(OomLines, TheAnswerIsALineThatHeldMuch) {
   Report report = OutOfMemorySample();
   ReportOom& oom = report.oom[0];

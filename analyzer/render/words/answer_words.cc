@@ -358,9 +358,15 @@ std::string CategoryText(const std::string& name) {
   return absl::StrReplaceAll(name, {{"_", " "}});
 }
 
-std::string CategoriesText(const std::vector<std::pair<std::string, uint64_t>>& categories) {
+std::string CategoriesText(std::vector<std::pair<std::string, uint64_t>> categories, uint64_t leaked) {
   uint64_t total = 0;
-  for (const auto& [name, bytes] : categories) total += bytes;
+  for (auto& [name, bytes] : categories) {
+    total += bytes;
+    if (name != "unknown") continue;
+    leaked = std::min(leaked, bytes);
+    bytes -= leaked;
+  }
+  if (leaked > 0) categories.insert(categories.begin(), {"leaked", leaked});
   std::vector<std::string> parts;
   uint64_t rest = 0;
   for (const auto& [name, bytes] : categories) {

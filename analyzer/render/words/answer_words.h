@@ -88,8 +88,9 @@ std::string WhoGrew(const ReportGrowthLedger& ledger, bool bytes, size_t most);
 std::string CategoryText(const std::string& name);
 
 // Returns a list such as "4.20 GiB activations, 1.10 GiB optimizer state, 12 MiB other". Categories below one per cent
-// of the total, and the category "other", are summed at the end. `categories` holds names and bytes.
-std::string CategoriesText(const std::vector<std::pair<std::string, uint64_t>>& categories);
+// of the total, and the category "other", are summed at the end. `categories` holds names and bytes. `leaked`: bytes of
+// leaks of which nothing else is known; they are called that, instead of "unknown use".
+std::string CategoriesText(std::vector<std::pair<std::string, uint64_t>> categories, uint64_t leaked);
 
 // Returns how many steps there are, where they come from and how sure that is.
 std::string StepsText(const ReportSteps& steps);

@@ -138,12 +138,16 @@ std::string OnlyCuptiText(const ReportDevice& device) {
   return absl::StrJoin(parts, "; ");
 }
 
-std::string PeakCategories(const ReportDevice& device) {
+std::string PeakCategories(const Report& report, const ReportDevice& device) {
+  uint64_t leaked = 0;
+  for (const ReportSite& site : report.sites) {
+    if (IsLeak(site) && site.device == device.index && site.category == "unknown") leaked += site.bytes_at_peak;
+  }
   std::vector<std::pair<std::string, uint64_t>> categories;
   for (const ReportPeakCategory& category : device.peak_set.categories) {
     categories.emplace_back(category.name, category.bytes);
   }
-  return CategoriesText(categories);
+  return CategoriesText(std::move(categories), leaked);
 }
 
 std::string PartsText(const std::vector<ReportHeld::Part>& parts, size_t most) {
@@ -277,11 +281,11 @@ std::string PeakText(const ReportDevice& device) {
   return absl::StrCat("peak ", LiveAndReserved(device.peak), at);
 }
 
-WordRows MemoryRows(const Report& /*report*/, const ReportDevice& device) {
+WordRows MemoryRows(const Report& report, const ReportDevice& device) {
   WordRows rows;
   if (device.integrated) rows.emplace_back("memory", SharedWithHost(device));
   rows.emplace_back("peak", Moment(device, device.peak));
-  if (const std::string categories = PeakCategories(device); !categories.empty())
+  if (const std::string categories = PeakCategories(report, device); !categories.empty())
     rows.emplace_back("at the peak", categories);
   rows.emplace_back("end", Moment(device, device.LastMoment()));
   return rows;
