@@ -12,7 +12,7 @@ cd "$(mktemp -d "${TEST_TMPDIR:-/tmp}/cli.XXXXXX")" || exit 1
 for name in leak clean short killed nothing; do "$make_trace" $name $name.vtrace || exit 1; done
 
 # Calling it wrongly.
-run 2 "$vramtrack" && cp stderr usage.txt && run 0 "$vramtrack" --help && cmp stdout usage.txt
+run 2 "$vramtrack" && cp stderr usage.txt && run 0 "$vramtrack" --help && same stdout usage.txt
 run 2 "$vramtrack" frobnicate && one_error_line "unknown command 'frobnicate'" "see vramtrack --help"
 run 2 "$vramtrack" "" && one_error_line "unknown command ''"
 run 2 "$vramtrack" --frobnicate && one_error_line "unknown option --frobnicate"
@@ -55,10 +55,10 @@ run 2 "$vramtrack" holders leak.vtrace && one_error_line "leak.vtrace: no proces
 # Two ways to the help of a command, and to the version.
 for command in run report diff check export summarize merge info dump holders; do
   run 0 "$vramtrack" help $command && cp stdout help.txt
-  run 0 "$vramtrack" $command --help && cmp stdout help.txt
+  run 0 "$vramtrack" $command --help && same stdout help.txt
   (($(wc -L <help.txt) <= 120)) || fail "the help of $command is wider than 120 columns"
 done
-run 0 "$vramtrack" help && cp stdout help.txt && run 0 "$vramtrack" --help && cmp stdout help.txt
+run 0 "$vramtrack" help && cp stdout help.txt && run 0 "$vramtrack" --help && same stdout help.txt
 run 0 "$vramtrack" help --all && (($(grep -c "^  vramtrack" stdout) == 16 && $(grep -c "^  vramtrack" help.txt) == 8)) || fail "help --all"
 run 0 "$vramtrack" help --all report && says stdout "--search-path" && run 0 "$vramtrack" report --help && ! grep -q -e --search-path stdout || fail "help --all report"
 run 0 "$vramtrack" version && says stdout "vramtrack 0.1.0"
@@ -67,7 +67,7 @@ run 0 "$vramtrack" report leak.vtrace killed.vtrace leak.vtrace --format json &&
 run 0 "$vramtrack" info --paths leak.vtrace clean.vtrace && [[ $(<stdout) == $'clean.vtrace\nleak.vtrace' ]] || fail "info --paths: not both traces"
 run 1 "$vramtrack" check leak.vtrace clean.vtrace && says stdout "FAIL " "5 sites"
 run 0 "$vramtrack" dump leak.vtrace clean.vtrace
-run 0 "$vramtrack" report '[kl]*[kd].vtrace' --format json && cmp stdout job.json
+run 0 "$vramtrack" report '[kl]*[kd].vtrace' --format json && same stdout job.json
 python3 -c 'import json; assert [p["pid"] for p in json.load(open("job.json"))["processes"]] == [4711, 4723]' || fail "not one job"
 # A terminal gets no page and nothing binary.
 on_terminal() { script -qec "$1" typescript </dev/null >/dev/null; }
@@ -102,10 +102,10 @@ run 0 "$vramtrack" merge leak.vts clean.vts killed.vts -o all.vts
 run 0 "$vramtrack" merge killed.vts leak.vts -o some.vts
 run 0 "$vramtrack" merge clean.vts some.vts leak.vts -o again.vts
 cmp all.vts again.vts || fail "the order of merging matters"
-run 0 "$vramtrack" merge all.vts -o - && cmp stdout all.vts
+run 0 "$vramtrack" merge all.vts -o - && same stdout all.vts
 run 2 "$vramtrack" merge leak.vts leak.vtrace -o x.vts && says stderr "leak.vtrace: not a vramtrack summary" "--keep-going"
 [ ! -e x.vts ] || fail "x.vts was written"
-run 0 "$vramtrack" merge leak.vts leak.vtrace --keep-going -o x.vts && cmp x.vts leak.vts
+run 0 "$vramtrack" merge leak.vts leak.vtrace --keep-going -o x.vts && run 0 "$vramtrack" report x.vts && says stdout "left out: leak.vtrace"
 head -c 700 leak.vts >cut.vts
 run 2 "$vramtrack" report cut.vts && one_error_line "cut.vts: cut short"
 run 2 "$vramtrack" report leak.vts --step-marks none && one_error_line "leak.vts: is a summary"
@@ -172,7 +172,7 @@ says stdout "Simulated GPU" "analyzer/cli/testing/make_trace.cc"
 head -1 stdout | grep -qE '^LEAK .*make_trace\.cc:[0-9]+ .*leaks 4\.00 MiB per step' || fail "the first line is not the leak"
 [[ -s stderr ]] && fail "something on stderr"
 cp stdout leak.txt
-run 0 "$vramtrack" report leak.vtrace && cmp stdout leak.txt
+run 0 "$vramtrack" report leak.vtrace && same stdout leak.txt
 run 0 "$vramtrack" report killed.vtrace
 head -1 stdout | grep -qE '^LEAK .*make_trace\.cc:[0-9]+ .*leaks 4\.00 MiB per step' || fail "killed: the first line is not the leak"
 says stdout "killed"
@@ -202,13 +202,13 @@ head -c $(($(stat -c %s leak.vtrace) - 60)) leak.vtrace >cut.vtrace
 run 0 "$vramtrack" info cut.vtrace && says stdout "complete     no"
 
 # Output to a file: whole or not at all.
-run 0 "$vramtrack" report leak.vtrace -o out.txt && cmp out.txt leak.txt
+run 0 "$vramtrack" report leak.vtrace -o out.txt && same out.txt leak.txt
 [[ -s stdout ]] && fail "-o: something on stdout"
 [[ $(stat -c %a out.txt) == $(printf '%o' $((0666 & ~$(umask)))) ]] || fail "-o: odd permissions"
 run 2 "$vramtrack" report leak.vtrace -o missing/out.txt && one_error_line "missing/out.txt" "No such file"
 run 2 "$vramtrack" report leak.vtrace -o no_traces && one_error_line "no_traces" "directory"
-run 2 "$vramtrack" report empty.vtrace -o out.txt && cmp out.txt leak.txt
-run 0 "$vramtrack" report leak.vtrace -o - && cmp stdout leak.txt
+run 2 "$vramtrack" report empty.vtrace -o out.txt && same out.txt leak.txt
+run 0 "$vramtrack" report leak.vtrace -o - && same stdout leak.txt
 run 0 "$vramtrack" report leak.vtrace -o /dev/null
 ls | grep -q 'out.txt\.' && fail "a temporary file is left"
 if [[ -c /dev/full ]]; then
@@ -250,7 +250,7 @@ cmp input.toml before.toml || fail "input.toml was written to"
 # Links: one that the user names is followed; where the user names a folder, it is replaced.
 echo mine >mine.txt
 ln -s mine.txt named.txt
-run 0 "$vramtrack" report leak.vtrace -o named.txt && cmp mine.txt leak.txt && [[ -L named.txt ]] || fail "-o LINK does not write to its file"
+run 0 "$vramtrack" report leak.vtrace -o named.txt && same mine.txt leak.txt && [[ -L named.txt ]] || fail "-o LINK does not write to its file"
 echo mine >mine.txt
 rm tables/sites.csv && ln -s ../mine.txt tables/sites.csv
 run 0 "$vramtrack" export leak.vtrace --to csv -o tables && [[ $(cat mine.txt) == mine && ! -L tables/sites.csv ]] || fail "written through a planted link"

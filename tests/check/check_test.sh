@@ -30,7 +30,7 @@ says stdout "FAIL      leak           testdata/transformer/attention.cu:26  Atte
 [[ -s stderr ]] && fail "something on stderr"
 [[ $(wc -l <stdout) == 2 ]] || fail "not one line a finding and the totals"
 cp stdout leaky.txt
-run 1 "$vramtrack" check leaky && cmp stdout leaky.txt
+run 1 "$vramtrack" check leaky && same stdout leaky.txt
 run 0 "$vramtrack" check fixed && says stdout "passed: nothing against 1 rule"
 run 3 "$vramtrack" check short && says stdout "not enough evidence: "
 mkdir damaged && head -c 2000 leaky/*.vtrace >damaged/a.vtrace

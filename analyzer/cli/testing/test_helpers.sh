@@ -36,6 +36,10 @@ says() { # FILE TEXT...
   done
 }
 
+same() { # FILE FILE
+  cmp "$1" "$2" || fail "$1 is not $2"
+}
+
 finish() {
   ((failures == 0)) || { echo "$failures failures"; exit 1; }
   echo "all as promised"
