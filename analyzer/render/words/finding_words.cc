@@ -72,7 +72,8 @@ std::string Request(const Report& report, const ReportOom& oom) {
     if (oom.device_free) {
       absl::StrAppend(&text, "; device ", oom.device, " had ", BytesText(*oom.device_free), " free");
       const std::optional<uint64_t> hole = oom.pool_hole ? oom.pool_hole : oom.largest_hole;
-      if (hole) absl::StrAppend(&text, ", and ", framework, " no hole larger than ", BytesText(*hole));
+      if (hole) absl::StrAppend(&text, ", and ", framework, " no hole");
+      if (hole && *hole > 0) absl::StrAppend(&text, " larger than ", BytesText(*hole));
     }
     return text + at;
   }
