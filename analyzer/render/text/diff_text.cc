@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "analyzer/base/display_text.h"
@@ -17,14 +19,16 @@ namespace {
 
 constexpr int kSubjectColumns = 16;  // columns of what a device's line is about
 constexpr int kValues = 12;          // columns of a value
-constexpr size_t kMovesShown = 3, kPartsShown = 5;
+constexpr size_t kPartsShown = 5;
 
 void WriteAnswer(const DiffReport& report, Page* page) {
   const DiffAnswer answer = AnswerOf(report);
   page->Words(answer.words, static_cast<int>(answer.title.size()) + 2, Paint::kPlain,
               Painted(page->style(), answer.paint, answer.title));
   if (answer.finding == nullptr) return;
-  page->Words(Printable(answer.finding->explanation), kFindingIndent);
+  // The headline may say all of it.
+  const std::string explanation = Printable(answer.finding->explanation);
+  if (!absl::EndsWith(answer.words, explanation)) page->Words(explanation, kFindingIndent);
   if (answer.finding->frames.empty()) return;
   page->Blank();
   WriteStack(answer.finding->frames, answer.finding->naming_frame, kStackFrames, page);
@@ -78,22 +82,21 @@ void WriteWithParts(const DiffFinding& finding, Page* page) {
   }
 }
 
+// Without the finding that the headline is about, unless it has parts.
 void WriteSections(const DiffReport& report, size_t top, Page* page) {
+  const DiffFinding* const headline = AnswerOf(report).finding;
   for (const DiffSection& section : SectionsOf(report)) {
-    page->Section(section.title);
-    for (size_t i = 0; i < section.findings->size() && i < top; ++i) WriteWithParts((*section.findings)[i], page);
-    if (section.findings->size() > top) {
-      const std::string all = absl::StrCat(section.findings->size());
-      page->Line(absl::StrCat("and ", section.findings->size() - top, " more (--top ", all, ")"), 2);
+    std::vector<const DiffFinding*> shown;
+    for (const DiffFinding& finding : *section.findings) {
+      if (&finding != headline || !finding.parts.empty()) shown.push_back(&finding);
     }
-  }
-  if (report.moved.empty()) return;
-  page->Section("Moved");
-  page->Words(absl::StrCat(Plural(report.moved.size(), "site", "sites"),
-                           " only moved (lines, files, names) and allocate as before"),
-              2);
-  for (size_t i = 0; i < report.moved.size() && i < kMovesShown; ++i) {
-    page->Line(CutBeginning(PlaceOf(report.moved[i]), page->style().columns - 4), 4);
+    if (shown.empty()) continue;
+    page->Section(section.title);
+    for (size_t i = 0; i < shown.size() && i < top; ++i) WriteWithParts(*shown[i], page);
+    if (shown.size() > top) {
+      const std::string all = absl::StrCat(section.findings->size());
+      page->Line(absl::StrCat("and ", shown.size() - top, " more (--top ", all, ")"), 2);
+    }
   }
 }
 
@@ -127,8 +130,15 @@ void WriteRuns(const DiffReport& report, Page* page) {
     page->Words(
         absl::StrCat("both runs allocate identically up to event ", FormatCount(report.first_divergence->event)), 2);
   }
-  for (const auto& [old, now] : report.inferred_renames) {
-    page->Words(absl::StrCat("treated as renamed: ", Printable(old), " to ", Printable(now)), 2);
+  if (!report.moved.empty()) {
+    page->Words(absl::StrCat(Plural(report.moved.size(), "site", "sites"), " only moved: to other lines or names"), 2);
+  }
+  if (!report.inferred_renames.empty()) {
+    const auto& [old, now] = *report.inferred_renames.begin();
+    const size_t others = report.inferred_renames.size() - 1;
+    page->Words(absl::StrCat("treated as renamed: ", Printable(old), " to ", Printable(now),
+                             others == 0 ? "" : absl::StrCat(", and ", Plural(others, "other", "others"))),
+                2);
   }
   if (report.small_changes > 0) {
     page->Words(absl::StrCat(Plural(report.small_changes, "site differs", "sites differ"),
