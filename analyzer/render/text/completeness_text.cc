@@ -95,6 +95,14 @@ std::string Together(const std::vector<const ReportProcess*>& processes, bool al
                       low == high ? low : absl::StrCat(low, " to ", high), " each");
 }
 
+// What looking for holders has cost the job: "; 2 walks, 0.2 s". Empty without walks.
+std::string WalksText(const Report& report) {
+  if (report.walks.empty()) return "";
+  double seconds = 0;
+  for (const ReportWalk& walk : report.walks) seconds += walk.duration_s;
+  return absl::StrCat("; ", Plural(report.walks.size(), "walk", "walks"), ", ", FormatSeconds(seconds));
+}
+
 void WriteProcesses(const Report& report, size_t most, Page* page) {
   const bool many = report.processes.size() > kProcesses;
   if (many) most = std::min(most, kProcesses);
@@ -121,7 +129,7 @@ void WriteProcesses(const Report& report, size_t most, Page* page) {
                kSectionIndent);
   }
   if (!others.empty()) page->Words(Together(others, told.empty()), kSectionIndent);
-  page->Words(StepsText(report.steps), kSectionIndent);
+  page->Words(absl::StrCat(StepsText(report.steps), WalksText(report)), kSectionIndent);
 }
 
 void WriteInShort(const Report& report, Page* page) {
@@ -135,7 +143,8 @@ void WriteInShort(const Report& report, Page* page) {
                         incomplete == 0 ? "all complete" : FormatCount(incomplete) + " not complete", "; ",
                         StepsText(report.steps));
   }
-  page->Words(absl::StrCat("The trace: ", text), 0, incomplete == 0 ? Paint::kPlain : Paint::kWarning);
+  page->Words(absl::StrCat("The trace: ", text, WalksText(report)), 0,
+              incomplete == 0 ? Paint::kPlain : Paint::kWarning);
 }
 
 }  // namespace

@@ -210,6 +210,14 @@ TEST(TextReport, SaysWhatThePeakConsistsOfAndWhatNeedNotBeThere) {
   EXPECT_TRUE(Contains(text, "\n  - late free, saves 20.0 MiB of the peak: most objects of these sites")) << text;
 }
 
+TEST(TextReport, SaysWhatWalksCost) {
+  Report report = LeakSample();
+  EXPECT_FALSE(Contains(Short(report), "walk"));
+  report.walks.resize(2);
+  for (ReportWalk& walk : report.walks) walk.duration_s = 0.25;
+  EXPECT_TRUE(Contains(Short(report, 200), "; 2 walks, 0.5 s\n")) << Short(report, 200);
+}
+
 TEST(TextReport, WhatLeaksIsNotOfUnknownUse) {
   Report report = LeakSample();
   ReportDevice& device = report.devices[0];
