@@ -92,29 +92,27 @@ class Watch {
 
   // Of one leak a second alarm would be noise: a leak is new if none of its sites was in an alarm. Those of later looks
   // have more sites, or are led by another one.
-  std::vector<const ReportSite*> NewLeaks(const Report& report) const {
-    std::vector<const ReportSite*> leaks;
-    for (const auto& [leader, members] : LeakMembers(report.sites)) {
-      const ReportSite& site = report.sites[leader];
-      if (!IsWorthAlarm(site)) continue;
-      const bool known = std::any_of(members.begin(), members.end(),
-                                     [&, this](size_t member) { return alarmed_.count(report.sites[member].id) != 0; });
-      if (!known) leaks.push_back(&site);
-    }
-    return leaks;
+  bool IsNew(const Report& report, const std::vector<size_t>& members) const {
+    return std::none_of(members.begin(), members.end(),
+                        [&](size_t member) { return alarmed_.count(report.sites[member].id) != 0; });
   }
 
   // A look leaves out what needs another replay. That is made where a command gets the whole record.
   void TellOfLeaks(const LiveJob& job, const Report& report) {
-    if (NewLeaks(report).empty()) return;
+    const auto leaks = LeakMembers(report.sites);
+    const bool any = std::any_of(leaks.begin(), leaks.end(), [&](const auto& leak) {
+      return IsWorthAlarm(report.sites[leak.first]) && IsNew(report, leak.second);
+    });
+    if (!any) return;
     const LiveJob::Look whole = ReadWhole(job);
     if (!whole.report.ok()) return;
-    for (const ReportSite* site : NewLeaks(*whole.report)) {
-      RunByShell(given_.on_leak, RenderLeakEvent(given_.live.target, *whole.report, *site));
-    }
-    for (const auto& [leader, members] : LeakMembers(whole.report->sites)) {
-      if (!IsWorthAlarm(whole.report->sites[leader])) continue;
-      for (const size_t member : members) alarmed_.insert(whole.report->sites[member].id);
+    const std::vector<ReportSite>& sites = whole.report->sites;
+    for (const auto& [leader, members] : LeakMembers(sites)) {
+      if (!IsWorthAlarm(sites[leader])) continue;
+      if (IsNew(*whole.report, members)) {
+        RunByShell(given_.on_leak, RenderLeakEvent(given_.live.target, *whole.report, sites[leader]));
+      }
+      for (const size_t member : members) alarmed_.insert(sites[member].id);
     }
   }
 

@@ -77,8 +77,8 @@ class CompositionTimeline final : public ReplayObserver {
     Category category = Category::kOther;
     uint8_t group = kNoGroup;
   };
-  // Bins of which each has what there was at its highest. Only what brings the sum down ends a rise: what it consisted
-  // of is copied once for many allocations.
+  // Each bin keeps its highest moment. A rise ends when the sum falls, so its composition is copied once for many
+  // allocations.
   struct HighBins {
     std::vector<Bin> bins;
     bool rising = false;  // the present bin is the highest of the last one, and is not stored in it yet

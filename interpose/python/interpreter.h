@@ -119,8 +119,8 @@ constexpr FrameOffsets kKnownOffsets[] = {
 // Returns the offsets of version 3.`minor`, or null for an unknown version.
 const FrameOffsets* OffsetsOfVersion(uint32_t minor);
 
-// Fills `offsets` with what the interpreter publishes. `debug_offsets` is the address of _PyRuntime, of which
-// kDebugOffsetsBytes must be readable. Returns false for an unknown version, for implausible offsets, and for a
+// Fills `offsets` with what the interpreter publishes. `debug_offsets` is the address of _PyRuntime; kDebugOffsetsBytes
+// must be readable there. Returns false for an unknown version, for implausible offsets, and for a
 // free-threaded build, whose objects have a different layout. `offsets` may be changed even then.
 constexpr uint32_t kDebugOffsetsBytes = 400;
 bool OffsetsFromInterpreter(const void* debug_offsets, FrameOffsets* offsets);

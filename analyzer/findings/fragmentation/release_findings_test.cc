@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What calls gave back, and what that cost in time, in traces where that is known.
+// How much memory calls released and how long they took, in traces that have both.
 #include <gtest/gtest.h>
 
 #include <string>

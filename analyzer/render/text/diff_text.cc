@@ -21,8 +21,7 @@ constexpr int kSubjectColumns = 16;  // columns of what a device's line is about
 constexpr int kValues = 12;          // columns of a value
 constexpr size_t kPartsShown = 5;
 
-void WriteAnswer(const DiffReport& report, Page* page) {
-  const DiffAnswer answer = AnswerOf(report);
+void WriteAnswer(const DiffAnswer& answer, Page* page) {
   page->Words(answer.words, static_cast<int>(answer.title.size()) + 2, Paint::kPlain,
               Painted(page->style(), answer.paint, answer.title));
   if (answer.finding == nullptr) return;
@@ -82,9 +81,8 @@ void WriteWithParts(const DiffFinding& finding, Page* page) {
   }
 }
 
-// Without the finding that the headline is about, unless it has parts.
-void WriteSections(const DiffReport& report, size_t top, Page* page) {
-  const DiffFinding* const headline = AnswerOf(report).finding;
+// Without `headline`, the finding that the answer is about, unless it has parts.
+void WriteSections(const DiffReport& report, const DiffFinding* headline, size_t top, Page* page) {
   for (const DiffSection& section : SectionsOf(report)) {
     std::vector<const DiffFinding*> shown;
     for (const DiffFinding& finding : *section.findings) {
@@ -294,9 +292,10 @@ DiffAnswer Unchanged(const DiffReport& report) {
 
 std::string RenderDiffText(const DiffReport& report, const TextStyle& style, size_t top) {
   Page page(style);
-  WriteAnswer(report, &page);
+  const DiffAnswer answer = AnswerOf(report);
+  WriteAnswer(answer, &page);
   if (report.comparable) {
-    WriteSections(report, top, &page);
+    WriteSections(report, answer.finding, top, &page);
     WriteDevices(report, &page);
   }
   WriteRuns(report, &page);

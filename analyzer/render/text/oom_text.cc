@@ -48,7 +48,7 @@ void WriteHeld(const TextView& view, const ReportOom& oom, const OomWords& words
   uint64_t leaked = 0;
   for (const auto& [site, bytes] : oom.holders) {
     const ReportSite* const holder = FindSite(view.report, site);
-    if (holder != nullptr && IsLeak(*holder) && holder->category == "unknown") leaked += bytes;
+    if (holder != nullptr && IsJustLeaked(*holder)) leaked += bytes;
   }
   const std::string categories = CategoriesText(oom.categories, leaked);
   if (!categories.empty() || !oom.holders.empty()) {

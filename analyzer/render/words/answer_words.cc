@@ -358,6 +358,8 @@ std::string CategoryText(const std::string& name) {
   return absl::StrReplaceAll(name, {{"_", " "}});
 }
 
+bool IsJustLeaked(const ReportSite& site) { return IsLeak(site) && site.category == "unknown"; }
+
 std::string CategoriesText(std::vector<std::pair<std::string, uint64_t>> categories, uint64_t leaked) {
   uint64_t total = 0;
   for (auto& [name, bytes] : categories) {

@@ -87,9 +87,12 @@ std::string WhoGrew(const ReportGrowthLedger& ledger, bool bytes, size_t most);
 // Returns the name of a category in words: "optimizer state", "unknown use".
 std::string CategoryText(const std::string& name);
 
+// Whether a site leaks and has no category: its bytes are called "leaked", not "unknown use".
+bool IsJustLeaked(const ReportSite& site);
+
 // Returns a list such as "4.20 GiB activations, 1.10 GiB optimizer state, 12 MiB other". Categories below one per cent
-// of the total, and the category "other", are summed at the end. `categories` holds names and bytes. `leaked`: bytes of
-// leaks of which nothing else is known; they are called that, instead of "unknown use".
+// of the total, and the category "other", are summed at the end. `categories` holds names and bytes. `leaked`: the
+// bytes of sites for which IsJustLeaked holds.
 std::string CategoriesText(std::vector<std::pair<std::string, uint64_t>> categories, uint64_t leaked);
 
 // Returns how many steps there are, where they come from and how sure that is.

@@ -141,7 +141,7 @@ std::string OnlyCuptiText(const ReportDevice& device) {
 std::string PeakCategories(const Report& report, const ReportDevice& device) {
   uint64_t leaked = 0;
   for (const ReportSite& site : report.sites) {
-    if (IsLeak(site) && site.device == device.index && site.category == "unknown") leaked += site.bytes_at_peak;
+    if (IsJustLeaked(site) && site.device == device.index) leaked += site.bytes_at_peak;
   }
   std::vector<std::pair<std::string, uint64_t>> categories;
   for (const ReportPeakCategory& category : device.peak_set.categories) {

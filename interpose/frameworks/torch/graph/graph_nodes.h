@@ -162,7 +162,7 @@ class NodeLayout {
   static constexpr uint32_t kMaxRounds = 8;
   static constexpr uint64_t kMaxThread = 1 << 16;
 
-  // Chooses the words from the first `nodes` nodes, of which at least `least_without` must have no number.
+  // Chooses the words from the first `nodes` nodes. At least `least_without` of these must have no number.
   void Choose(const GraphRings& rings, size_t nodes, size_t least_without);
   // Removes the candidates for the thread's word that a node contradicts.
   uint32_t Refine(const uint64_t* words, uint64_t number, uint32_t candidates, const GraphRings& rings);
