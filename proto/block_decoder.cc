@@ -65,7 +65,7 @@ bool BlockDecoder::ReadHeader(std::string_view payload, BlockHeader* header) {
   });
 }
 
-void BlockDecoder::ReadOrigin(std::string_view beginning, uint32_t* thread, uint64_t* first_sequence) {
+bool BlockDecoder::ReadOrigin(std::string_view beginning, uint32_t* thread, uint64_t* first_sequence) {
   const auto* at = reinterpret_cast<const uint8_t*>(beginning.data());
   const uint8_t* end = at + beginning.size();
   *thread = 0;
@@ -73,11 +73,13 @@ void BlockDecoder::ReadOrigin(std::string_view beginning, uint32_t* thread, uint
   // They come first, but for the generation; what is 0 is left out.
   if (end - at > 5 && *at == (f::generation << 3 | 5)) at += 5;
   uint64_t tag, value;
-  while (GetVarint(&at, end, &tag) && (tag == f::thread << 3 || tag == f::first_sequence << 3) &&
-         GetVarint(&at, end, &value)) {
+  while (GetVarint(&at, end, &tag)) {
+    if (tag != f::thread << 3 && tag != f::first_sequence << 3) return true;
+    if (!GetVarint(&at, end, &value)) return false;
     if (tag == f::thread << 3) *thread = static_cast<uint32_t>(value);
     if (tag == f::first_sequence << 3) *first_sequence = value;
   }
+  return false;
 }
 
 bool BlockDecoder::Open(std::string_view payload) {

@@ -54,8 +54,8 @@ class BlockDecoder {
   // Reads only the header. False if it is malformed.
   static bool ReadHeader(std::string_view payload, BlockHeader* header);
 
-  // Reads the thread and the first sequence number of a truncated block.
-  static void ReadOrigin(std::string_view beginning, uint32_t* thread, uint64_t* first_sequence);
+  // Reads the thread and the first sequence number of a truncated block. False if it ends before both are certain.
+  static bool ReadOrigin(std::string_view beginning, uint32_t* thread, uint64_t* first_sequence);
 
   // Begins a block. False, with `error()` set, if it is malformed.
   bool Open(std::string_view payload);

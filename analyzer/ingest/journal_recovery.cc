@@ -15,7 +15,21 @@ namespace {
 constexpr uint32_t kTimeShift = 0;
 constexpr size_t kMaxWords = kMaxJournalBytes / 8;
 
+uint64_t WordAt(std::string_view words, JournalHeaderWord word) {
+  uint64_t value;
+  std::memcpy(&value, words.data() + 8 * word, sizeof value);
+  return value;
+}
+
 }  // namespace
+
+std::optional<JournalHeader> ReadJournalHeader(std::string_view words) {
+  if (words.size() < 8 * kJournalHeaderWords) return std::nullopt;
+  const uint64_t thread = WordAt(words, kJournalThread);
+  if (thread > UINT32_MAX) return std::nullopt;
+  return JournalHeader{static_cast<uint32_t>(thread), WordAt(words, kJournalCommitted),
+                       WordAt(words, kJournalFirstSequence)};
+}
 
 JournalRecovery::JournalRecovery() = default;
 JournalRecovery::~JournalRecovery() = default;
@@ -23,8 +37,7 @@ JournalRecovery::~JournalRecovery() = default;
 std::string JournalRecovery::Recover(std::string_view words, uint64_t* lost_bytes, std::string* why) {
   const size_t available = std::min(words.size() / 8, kMaxWords);
   if (available < kJournalHeaderWords) return "";
-  uint64_t committed;
-  std::memcpy(&committed, words.data() + 8 * kJournalCommitted, sizeof committed);
+  const uint64_t committed = WordAt(words, kJournalCommitted);
   if (committed == 0) return "";
   // Few files need it, and it is large.
   if (encoder_ == nullptr) {
@@ -33,7 +46,8 @@ std::string JournalRecovery::Recover(std::string_view words, uint64_t* lost_byte
   }
   // A damaged file may have it at any offset.
   std::memcpy(aligned_.get(), words.data(), 8 * available);
-  if (committed > kMaxWords || aligned_[kJournalThread] > UINT32_MAX) {
+  const std::optional<JournalHeader> header = ReadJournalHeader(words);
+  if (committed > kMaxWords || !header) {
     *lost_bytes = 8 * available;
     *why = "a journal's header makes no sense";
     return "";
@@ -43,8 +57,8 @@ std::string JournalRecovery::Recover(std::string_view words, uint64_t* lost_byte
     *lost_bytes = 8 * (committed - used);
     *why = "the file ends inside a journal";
   }
-  const JournalView view = {static_cast<uint32_t>(aligned_[kJournalThread]), aligned_[kJournalFirstSequence],
-                            aligned_[kJournalFirstAllocation], aligned_.get() + kJournalHeaderWords, used};
+  const JournalView view = {header->thread, header->first_sequence, aligned_[kJournalFirstAllocation],
+                            aligned_.get() + kJournalHeaderWords, used};
   size_t frame_bytes = 0, words_read = 0;
   BlockSummary summary;
   const uint8_t* frame = encoder_->Encode(view, kTimeShift, &frame_bytes, &summary, &words_read);

@@ -5,12 +5,22 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "proto/block_encoder.h"
 
 namespace vramtrack {
+
+struct JournalHeader {
+  uint32_t thread;
+  uint64_t committed;       // words of records
+  uint64_t first_sequence;  // of the first event in it; of the next one where it is empty
+};
+
+// None if it makes no sense. `words` are those of a Journal in the file.
+std::optional<JournalHeader> ReadJournalHeader(std::string_view words);
 
 // Converts the journals of a killed process to blocks. Thread-compatible.
 class JournalRecovery {

@@ -129,8 +129,8 @@ absl::Status Trace::Load() {
   }
   DropEarlierGenerations();
   RecoverJournals();
-  ForgiveTornFrames();
   OrderBlocks();
+  ForgiveTornFrames();
   definitions_.Freeze();
   return absl::OkStatus();
 }
@@ -212,12 +212,11 @@ void Trace::RecoverJournals() {
     }
     std::string payload = recovery.Recover(words, &lost_bytes, &lost);
     if (!lost.empty()) layout_.damage.push_back({journal.offset, lost_bytes, lost});
+    if (const auto header = ReadJournalHeader(words)) journal_headers_.push_back(*header);
     if (payload.empty()) continue;
     recovered_.push_back(std::move(payload));
     AddBlock({journal.offset, recovered_.back()}, true);
   }
-  std::stable_sort(layout_.damage.begin(), layout_.damage.end(),
-                   [](const Damage& a, const Damage& b) { return a.offset < b.offset; });
 }
 
 void Trace::AddBlock(const FrameRef& frame, bool from_journal) {
@@ -245,10 +244,18 @@ void Trace::ForgiveTornFrames() {
   std::vector<Damage>& damage = layout_.damage;
   damage.erase(std::remove_if(damage.begin(), damage.end(), [this](const Damage& torn) { return IsNoLoss(torn); }),
                damage.end());
+  // A trailer is written before the counter says so.
+  if (counter(schema::COUNTER_FINISHED) != 0 && !finished()) {
+    damage.push_back({bytes_.size(), 0, "the file ends before its trailer"});
+  }
+  std::stable_sort(damage.begin(), damage.end(), [](const Damage& a, const Damage& b) { return a.offset < b.offset; });
 }
 
 bool Trace::IsNoLoss(const Damage& torn) const {
-  if (torn.bytes <= kSealedPrefixBytes || (!bounded() && torn.offset + torn.bytes != bytes_.size())) return false;
+  const bool at_the_end = torn.offset + torn.bytes == bytes_.size();
+  if (!bounded() && !at_the_end) return false;
+  // So short that it does not say whose it is: each thread has all of its events, or they are counted as lost.
+  if (torn.bytes <= kSealedPrefixBytes) return at_the_end && gap_events_ == 0;
   const std::string_view payload = bytes_.substr(torn.offset + kSealedPrefixBytes, torn.bytes - kSealedPrefixBytes);
   const auto tag = static_cast<uint8_t>(bytes_[torn.offset]);
   // What a checkpoint says counts only when the next one is to be written.
@@ -264,13 +271,10 @@ bool Trace::IsNoLoss(const Damage& torn) const {
   if (tag != FrameTag(schema::trace_field::blocks)) return false;
   uint32_t thread = 0;
   uint64_t first_sequence = 0;
-  BlockDecoder::ReadOrigin(payload, &thread, &first_sequence);
-  for (const ThreadBlocks& part : threads_) {
-    for (const BlockRef& block : part.blocks) {
-      if (block.from_journal && part.thread == thread && block.first_sequence == first_sequence) return true;
-    }
-  }
-  return false;
+  if (!BlockDecoder::ReadOrigin(payload, &thread, &first_sequence)) return at_the_end && gap_events_ == 0;
+  return std::any_of(journal_headers_.begin(), journal_headers_.end(), [&](const JournalHeader& journal) {
+    return journal.committed != 0 && journal.thread == thread && journal.first_sequence == first_sequence;
+  });
 }
 
 bool Trace::IsTorn() const { return base_changed_ || !damage().empty() || gap_events_ > 0; }
@@ -284,6 +288,11 @@ void Trace::OrderBlocks() {
     whole.blocks.insert(whole.blocks.end(), part.blocks.begin(), part.blocks.end());
   }
   threads_.clear();
+  // An empty journal says how many events of its thread are in blocks.
+  std::map<uint32_t, uint64_t> written;
+  for (const JournalHeader& journal : journal_headers_) {
+    written[journal.thread] = std::max(written[journal.thread], journal.first_sequence);
+  }
   lost_events_ = counter(schema::COUNTER_LOST_EVENTS);
   if (past_ != nullptr) events_ = past_->events;
   for (auto& [thread, whole] : by_thread) {
@@ -308,6 +317,7 @@ void Trace::OrderBlocks() {
       events_ += block.event_count;
       kept.blocks.push_back(block);
     }
+    gap_events_ += std::max(written[thread], expected) - expected;
     if (!kept.blocks.empty() || past_ != nullptr) threads_.push_back(std::move(kept));
   }
   lost_events_ += gap_events_;

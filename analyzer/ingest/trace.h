@@ -131,6 +131,7 @@ class Trace {
   ProcessState state_ = ProcessState::kUnknown;
   TraceLayout layout_;
   std::deque<std::string> recovered_;  // payloads made from journals
+  std::vector<JournalHeader> journal_headers_;
   std::string past_bytes_;
   std::unique_ptr<Checkpoint> past_;
   Definitions definitions_;

@@ -45,6 +45,63 @@ TEST(Trace, AJournalThatWasSealedAlreadyCountsOnce) {
   EXPECT_TRUE(trace->damage().empty());
 }
 
+// The first block of the thread, and its second block or the journal that becomes it, each as the file has it.
+struct TwoBlocks {
+  std::string header, first, second, full_journal, empty_journal;
+
+  TwoBlocks() {
+    TraceBuilder unsealed, sealed;
+    for (TraceBuilder* builder : {&unsealed, &sealed}) {
+      Record(builder);
+      builder->Seal(0);
+      Record(builder);
+    }
+    sealed.Seal(0);
+    TraceLayout before, after;
+    const std::string early = unsealed.Kill(), late = sealed.Kill();
+    EXPECT_EQ(ScanTrace(early, &before), "");
+    EXPECT_EQ(ScanTrace(late, &after), "");
+    header = late.substr(0, kHeaderBytes);
+    const auto frame = [](const std::string& file, const FrameRef& ref, size_t prefix) {
+      return file.substr(ref.offset, prefix + ref.payload.size());
+    };
+    first = frame(late, after.blocks.at(0), kSealedPrefixBytes);
+    second = frame(late, after.blocks.at(1), kSealedPrefixBytes);
+    full_journal = frame(early, before.journals.at(0), kJournalWordsOffset);
+    empty_journal = frame(late, after.journals.at(0), kJournalWordsOffset);
+  }
+};
+
+TEST(Trace, ABlockThatWasBeingWrittenLosesNothingWhereverItEnds) {
+  const TwoBlocks file;
+  for (size_t cut = 0; cut <= file.second.size(); ++cut) {
+    const std::unique_ptr<Trace> trace =
+        ReadTrace(file.header + file.full_journal + file.first + file.second.substr(0, cut));
+    EXPECT_EQ(Delivered(*trace), 20u) << cut;
+    EXPECT_EQ(trace->lost_events(), 0u) << cut;
+    EXPECT_TRUE(trace->damage().empty()) << cut;
+  }
+}
+
+TEST(Trace, ACutThatLosesABlockIsSeenWhereverItIs) {
+  const TwoBlocks file;
+  for (size_t cut = 0; cut < file.second.size(); ++cut) {
+    const std::unique_ptr<Trace> trace =
+        ReadTrace(file.header + file.empty_journal + file.first + file.second.substr(0, cut));
+    EXPECT_EQ(Delivered(*trace), 10u) << cut;
+    EXPECT_EQ(trace->lost_events(), 10u) << cut;
+  }
+}
+
+TEST(Trace, AFinishedFileWithoutItsTrailerWasCut) {
+  TraceBuilder builder;
+  Record(&builder);
+  const std::string file = builder.Finish();
+  for (size_t bytes = 1; bytes <= kTrailerBytes; ++bytes) {
+    EXPECT_FALSE(ReadTrace(file.substr(0, file.size() - bytes))->damage().empty()) << bytes;
+  }
+}
+
 TEST(Trace, AJournalOfDefinitionsAloneDoesNotHideTheNextOne) {
   TraceBuilder trace;
   trace.DefineThread(0, 11, "worker");

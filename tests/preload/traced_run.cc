@@ -128,7 +128,8 @@ TraceCounts Count(const std::string& path) {
     ADD_FAILURE() << trace.status();
     return counts;
   }
-  EXPECT_TRUE((*trace)->damage().empty()) << path;
+  for (const auto& damage : (*trace)->damage())
+    ADD_FAILURE() << path << " at " << damage.offset << ": " << damage.reason;
   struct Live {
     uint32_t kind;
     uint64_t bytes;
