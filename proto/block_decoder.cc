@@ -39,7 +39,8 @@ bool ReadFields(std::string_view payload, BlockHeader* header, OnColumn column) 
 }  // namespace
 
 bool BlockDecoder::ReadHeader(std::string_view payload, BlockHeader* header) {
-  constexpr uint64_t kBlock = uint64_t{schema::FRAMEWORK_BLOCK} << kShapeCallBits | schema::ALLOCATE;
+  constexpr auto allocated = [](schema::Kind kind) { return uint64_t{kind} << kShapeCallBits | schema::ALLOCATE; };
+  constexpr uint64_t kBlock = allocated(schema::FRAMEWORK_BLOCK), kPinnedBlock = allocated(schema::PINNED_BLOCK);
   std::string_view calls;
   bool blocks = false;
   return ReadFields(payload, header, [&](uint32_t field, protozero::data_view view) {
@@ -50,6 +51,7 @@ bool BlockDecoder::ReadHeader(std::string_view payload, BlockHeader* header) {
       for (uint64_t call; GetVarint(&at, end, &call);) {
         header->operations |= 1u << (call & ((1u << kShapeCallBits) - 1));
         blocks |= call == kBlock;
+        header->has_pinned_blocks |= call == kPinnedBlock;
       }
       if (blocks) header->framework_devices = 1;  // a column of zeros is left out
       return blocks;

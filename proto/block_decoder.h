@@ -28,6 +28,7 @@ struct BlockHeader {
   uint32_t generation = 0;         // 0 without one
   std::string_view definitions;    // an encoded Definitions message
   uint32_t operations = 0;         // bit 1 << o is set if events of operation o are in it
+  bool has_pinned_blocks = false;  // some are allocated in it
   uint64_t framework_devices = 0;  // bit 1 << d is set if a framework's blocks on device d are allocated in it; d < 64
 };
 

@@ -24,7 +24,7 @@ class MomentWatch final : public ReplayObserver {
     if (at == ExportOptions::At::kOom && !failures.empty()) oom_ticks_ = failures[0].ticks;
     if (at != ExportOptions::At::kPeak) return;
     for (const Scope& scope : first.scopes()) {
-      const bool counts = scope.device == kHost ? scope.level == Level::kDriver : scope.is_leading();
+      const bool counts = scope.is_total();
       if (counts && scope.peak > 0) awaited_[{scope.level, scope.device}] = scope.peak_change;
     }
   }

@@ -95,9 +95,7 @@ class StepRows final : public ReplayObserver {
   }
 
  private:
-  static bool IsShown(const Scope& scope) {
-    return scope.is_leading() || (scope.device == kHost && scope.level == Level::kDriver);
-  }
+  static bool IsShown(const Scope& scope) { return scope.is_total(); }
 
   void Track(size_t scopes) {
     while (rows_.size() < scopes) rows_.emplace_back();

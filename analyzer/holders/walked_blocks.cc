@@ -83,7 +83,7 @@ void WalkedBlocks::LookUp(const HolderWalk& walk, const LiveAllocation* allocate
     ledger_->live().ForEach([&](const AllocationName&, const LiveAllocation& one) {
       if (one.site.is_none() || !sites.Has(one.site)) return;
       const uint32_t kind = sites[one.site].key.kind;
-      if (framework ? kind != schema::FRAMEWORK_BLOCK : LevelOf(kind) != Level::kDriver || !HasDeviceAddress(kind)) {
+      if (framework ? LevelOf(kind) != Level::kFramework : LevelOf(kind) != Level::kDriver || !HasDeviceAddress(kind)) {
         return;
       }
       if (!skipped && IsSame(one, allocated)) {
@@ -94,7 +94,7 @@ void WalkedBlocks::LookUp(const HolderWalk& walk, const LiveAllocation* allocate
     });
     if (freed == nullptr || !sites.Has(freed->site)) return;
     const uint32_t kind = sites[freed->site].key.kind;
-    if (framework ? kind == schema::FRAMEWORK_BLOCK : LevelOf(kind) == Level::kDriver && HasDeviceAddress(kind)) {
+    if (framework ? LevelOf(kind) == Level::kFramework : LevelOf(kind) == Level::kDriver && HasDeviceAddress(kind)) {
       visit(*freed);
     }
   };

@@ -166,6 +166,7 @@ void Trace::LoadPast() {
     layout_.damage.push_back({kHeaderBytes, 0, "the definitions of the checkpoint make no sense"});
   }
   for (const Checkpoint::Site& site : past->sites) {
+    has_pinned_blocks_ |= site.kind == schema::PINNED_BLOCK;
     if (site.kind == schema::FRAMEWORK_BLOCK && site.device < 64) framework_devices_ |= uint64_t{1} << site.device;
   }
   past_ = std::move(past);
@@ -233,6 +234,7 @@ void Trace::AddBlock(const FrameRef& frame, bool from_journal) {
   // Threads come in any order; they are put in order afterwards.
   if (threads_.empty() || threads_.back().thread != header.thread) threads_.push_back({header.thread, {}});
   framework_devices_ |= header.framework_devices;
+  has_pinned_blocks_ |= header.has_pinned_blocks;
   const auto has = [&header](schema::Operation operation) { return (header.operations >> operation & 1) != 0; };
   threads_.back().blocks.push_back({frame.payload, frame.offset, header.first_sequence, header.first_allocation,
                                     header.first_time, header.event_count, from_journal, has(schema::STEP),
@@ -369,7 +371,7 @@ bool Trace::IsContinuedBy(const Trace& newer) const {
     if (before.blocks.front().first_sequence != now.blocks.front().first_sequence) return false;
     if (before.blocks.back().first_sequence > now.blocks.back().first_sequence) return false;
   }
-  return framework_devices_ == newer.framework_devices_ &&
+  return framework_devices_ == newer.framework_devices_ && has_pinned_blocks_ == newer.has_pinned_blocks_ &&
          definitions_.torch_pinned_pool() == newer.definitions_.torch_pinned_pool() &&
          newer.definitions_.stacks.BeginsWith(definitions_.stacks);
 }

@@ -69,6 +69,8 @@ class Trace {
   const std::vector<FrameRef>& holder_walks() const { return layout_.holder_walks; }
   // Returns a bit mask: bit d is set if the trace has blocks of a framework's allocator on device d, for d < 64.
   uint64_t framework_devices() const { return framework_devices_; }
+  // Whether there are blocks of a framework's pool of pinned memory.
+  bool has_pinned_blocks() const { return has_pinned_blocks_; }
 
   bool finished() const { return layout_.finished; }
   // Returns whether the process still writes to the file. The trace is then its record up to a moment ago.
@@ -138,6 +140,7 @@ class Trace {
   TickClock clock_;
   IndexedVector<ThreadSlot, ThreadBlocks> threads_;
   uint64_t events_ = 0, lost_events_ = 0, gap_events_ = 0, framework_devices_ = 0;
+  bool has_pinned_blocks_ = false;
   uint64_t read_until_ = UINT64_MAX;  // ticks
 };
 

@@ -9,17 +9,21 @@
 namespace vramtrack {
 
 void Ledger::AddFrameworkLevels() {
-  for (uint32_t number = 0; number < 64; ++number) {
-    if ((trace_.framework_devices() >> number & 1) == 0) continue;
-    const DeviceIndex device(number);
+  const auto add = [this](DeviceIndex device) {
     const uint32_t driver = ScopeOf(Level::kDriver, device), framework = ScopeOf(Level::kFramework, device);
     segments_.emplace_back();
     scopes_[driver].segments = scopes_[framework].segments = &segments_.back();
     scopes_[driver].other_level = framework;
     scopes_[framework].other_level = driver;
+    return framework;
+  };
+  for (uint32_t number = 0; number < 64; ++number) {
+    if ((trace_.framework_devices() >> number & 1) == 0) continue;
+    const uint32_t framework = add(DeviceIndex(number));
     const TracedAllocator* allocator = trace_.definitions().AllocatorOn(number);
     scopes_[framework].by_handle = allocator != nullptr && allocator->by_handle;
   }
+  if (trace_.has_pinned_blocks()) add(kHost);
 }
 
 // Memory at an address, where blocks may come to lie.
@@ -33,8 +37,9 @@ void Ledger::EnterRange(const LiveAllocation& allocation, SiteIndex site, Alloca
 }
 
 uint64_t Ledger::LeaveRange(const LiveAllocation& allocation) {
+  const DeviceIndex device = sites_.sites()[allocation.site].key.device;
   for (Scope& scope : scopes_) {
-    if (scope.level != Level::kFramework || scope.device != allocation.device()) continue;
+    if (scope.level != Level::kFramework || scope.device != device) continue;
     const Segments::Range gone = scope.segments->RemoveRange(allocation.address());
     if (has_graph_pools_) CountForGraphs(scope.segments);
     if (gone.counted == 0) return 0;

@@ -18,7 +18,7 @@ HeldLevel HeldBy(const Site& site, const Ledger& ledger) {
   const auto objects = static_cast<uint32_t>(std::min<uint64_t>(site.live_objects, UINT32_MAX));
   // Address space in which a framework's allocator maps its segments goes with them.
   if (site.scope == Site::kNoScope && IsSegmentSite(site)) return {};
-  if (site.scope == Site::kNoScope || ledger.scopes()[site.scope].is_leading()) return {site.live_bytes, objects};
+  if (site.scope == Site::kNoScope || ledger.scopes()[site.scope].is_total()) return {site.live_bytes, objects};
   const uint64_t bytes = site.live_bytes - std::min(site.live_bytes, site.segment_bytes) + site.kept_for_graphs;
   return {bytes, bytes > 0 ? objects : 0};
 }

@@ -17,7 +17,7 @@ constexpr Level LevelOf(uint32_t kind) {
 // Returns whether allocations of `kind` use host memory and no device memory.
 constexpr bool IsHostMemory(uint32_t kind) {
   return kind == schema::PINNED || kind == schema::REGISTERED || kind == schema::HOST_PHYSICAL ||
-         kind == schema::HOST_POOL;
+         kind == schema::HOST_POOL || kind == schema::PINNED_BLOCK;
 }
 
 // Returns whether `kind` is host memory that CUDA's calls for pinned memory allocated or registered.
@@ -57,6 +57,9 @@ constexpr bool IsOutOfMemory(uint32_t kind, uint64_t error) {
   constexpr uint64_t kErrorOutOfMemory = 2;  // cudaErrorMemoryAllocation, CUDA_ERROR_OUT_OF_MEMORY
   return error == kErrorOutOfMemory && LevelOf(kind) != Level::kHandle && !IsHostMemory(kind);
 }
+
+// Returns whether an allocation's address is where blocks of a framework's allocator may lie, on a device or the host.
+constexpr bool MayHoldBlocks(uint32_t kind) { return IsDeviceRange(kind) || IsPinnedByCalls(kind); }
 
 // Returns the report's name of `kind`: "device", "pitched", ...
 inline const char* KindName(uint32_t kind) {

@@ -175,7 +175,7 @@ SiteIndex Ledger::FindSite(const SiteKey& key) {
   if (level != Level::kHandle && !IsForeignMemory(key.kind) && !IsAddressSpace(key.kind)) {
     site.scope = site.peak_scope = ScopeOf(level, key.device);
   }
-  if (site.scope != Site::kNoScope && !scopes_[site.scope].is_leading() && scopes_[site.scope].segments != nullptr) {
+  if (site.scope != Site::kNoScope && !scopes_[site.scope].is_total()) {
     site.peak_scope = scopes_[site.scope].other_level;
   }
   return index;

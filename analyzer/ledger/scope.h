@@ -57,7 +57,7 @@ struct Scope {
   uint64_t asked_ticks = 0, asked_used = 0;  // when that was, 0: never; and what was in use of the device by anybody
   std::optional<uint64_t> total;             // the device's size, if the job queried it
 
-  // Set for both levels of a device with a framework level; null elsewhere. Owned by the ledger.
+  // Set for both levels of a device, or of the host, with a framework level; null elsewhere. Owned by the ledger.
   Segments* segments = nullptr;
   uint32_t other_level = 0;  // index of the other one
   // Framework level: like `floor`, for the segments alone and for the blocks alone.
@@ -69,8 +69,10 @@ struct Scope {
   uint64_t reserved_peak = 0, reserved_peak_change = 0;
 
   bool is_device() const { return level == Level::kDriver && device != kHost; }
-  // Returns whether a report takes the device's figures from this level.
-  bool is_leading() const { return device != kHost && (segments == nullptr || level == Level::kFramework); }
+  // Returns whether a report takes the figures of the device, or of pinned memory, from this level.
+  bool is_total() const { return segments == nullptr || level == Level::kFramework; }
+  // The same, for devices alone.
+  bool is_leading() const { return device != kHost && is_total(); }
 };
 
 }  // namespace vramtrack

@@ -36,7 +36,7 @@ inline void Ledger::Raise(Site* site, Scope* scope, const LiveAllocation& alloca
   if (__builtin_expect(scope->segments != nullptr, 0)) {
     if (scope->level == Level::kFramework) {
       PlaceBlock(allocation);
-    } else if (IsDeviceRange(site->key.kind)) {
+    } else if (MayHoldBlocks(site->key.kind)) {
       EnterRange(allocation, allocation.site, name, /*mapped=*/false);
     }
     NoteLevel(scope);
@@ -75,7 +75,7 @@ void Ledger::Vanish(const LiveAllocation& allocation, AllocationName name) {
     if (scope->level == Level::kFramework) {
       scope->segments->RemoveBlock(allocation.address(), allocation.bytes);
       if (__builtin_expect(has_graph_pools_, 0)) CountForGraphs(scope->segments);
-    } else if (IsDeviceRange(site.key.kind)) {
+    } else if (MayHoldBlocks(site.key.kind)) {
       segment_bytes = LeaveRange(allocation);
     }
   }

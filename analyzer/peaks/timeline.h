@@ -92,7 +92,7 @@ class LevelTimeline final : public ReplayObserver {
 };
 
 // Returns whether a report's timeline shows the scope.
-inline bool IsOnTimeline(const Scope& scope) { return scope.is_leading() || scope.device == kHost; }
+inline bool IsOnTimeline(const Scope& scope) { return scope.is_total(); }
 
 }  // namespace vramtrack
 

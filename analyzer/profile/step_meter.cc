@@ -247,7 +247,7 @@ void StepMeter::Finish() {
   std::map<DeviceIndex, const Scope*> shown;  // the host last
   for (size_t i = 0; i < peaks_.size(); ++i) {
     const Scope& scope = ledger_->scopes()[i];
-    if (scope.is_leading() || scope.device == kHost) shown[scope.device] = &scope;
+    if (scope.is_total()) shown[scope.device] = &scope;
   }
   for (const auto& [number, scope] : shown) {
     ProfileDevice& device = peaks_[scope->index].device;

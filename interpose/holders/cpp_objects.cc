@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpose/holders/cpp_objects.h"
 
+#include <atomic>
 #include <cstring>
 
 namespace vramtrack::holders {
 namespace {
+
+constexpr uint8_t kCpu = 0, kCudaDevice = 1;  // c10::DeviceType
+
+std::atomic<const void*> recorded_deleters[4];
+
+bool IsRecorded(uint64_t deleter) {
+  if (deleter == 0) return false;
+  for (const std::atomic<const void*>& one : recorded_deleters) {
+    if (reinterpret_cast<uint64_t>(one.load(std::memory_order_relaxed)) == deleter) return true;
+  }
+  return false;
+}
 
 constexpr size_t kNameBytes = 512;
 constexpr int kMaxBases = 6;
@@ -97,15 +110,23 @@ uint32_t ElementBytes(uint8_t dtype) {
   return type >= 23 && type <= 26 ? 1 : 0;  // 8 bit floating point
 }
 
+void AddRecordedDeleter(const void* deleter) {
+  for (std::atomic<const void*>& one : recorded_deleters) {
+    const void* none = nullptr;
+    if (one.compare_exchange_strong(none, deleter) || none == deleter) return;
+  }
+}
+
 bool TensorLayout::ReadStorage(uint64_t storage, const ProcessMemory& memory, TensorFacts* facts) const {
-  // The reference counts of a StorageImpl are those of a TensorImpl. They are followed by the memory's address, its
-  // owner and the function that frees it, the device and the size.
+  // The reference counts of a StorageImpl are those of a TensorImpl. They are followed by the memory's address, the
+  // function that frees it and its owner, the device and the size.
   uint64_t words[10];
   if (memory.Read(storage, words, sizeof words) != sizeof words) return false;
   const size_t data = storage_word_;
   facts->data = words[data];
   facts->device_type = static_cast<uint8_t>(words[data + 3]);
   facts->device = static_cast<uint8_t>(words[data + 3] >> 8);
+  facts->is_recorded = facts->device_type == kCudaDevice || (facts->device_type == kCpu && IsRecorded(words[data + 1]));
   facts->bytes = words[data + 4];
   return true;
 }

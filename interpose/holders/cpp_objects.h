@@ -54,12 +54,16 @@ struct TensorFacts {
   uint64_t data;   // address of its storage's memory, 0: none
   uint64_t bytes;  // of the storage
   uint8_t device_type, device;
+  bool is_recorded;    // the memory is a device's, or a block of a recorded pool on the host
   uint64_t autograd;   // its AutogradMeta, 0: none
   uint8_t dtype;       // 1 + ScalarType, 0: unknown
   uint8_t dimensions;  // UINT8_MAX: unknown
   int64_t sizes[5];
   uint64_t elements;
 };
+
+// From now on, memory of the host is recorded if this function frees it. At most 4 are kept. Thread-safe.
+void AddRecordedDeleter(const void* deleter);
 
 // Where TensorImpl and StorageImpl have their fields. Zero-initialised memory is an unknown layout.
 class TensorLayout {

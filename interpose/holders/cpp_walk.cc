@@ -14,7 +14,6 @@ constexpr size_t kMetaWords = 16;        // of a tensor's AutogradMeta, which is
 constexpr size_t kUnknownWords = 32;     // of one whose size is not known: a node is not smaller
 constexpr size_t kArrayWords = 1 << 14;  // of an array
 constexpr size_t kBatch = 512;
-constexpr uint8_t kCudaDevice = 1;
 
 constexpr Step kHook = {schema::HOLDER_HOOK, NameKind::kNone, 0};
 // Dicts that a tensor refers to are its hooks, or members of classes derived from it.
@@ -144,7 +143,7 @@ void ObjectWalk::ExpandStorage(uint64_t storage) {
 }
 
 void ObjectWalk::AddBlock(const TensorFacts& facts) {
-  if (facts.data == 0 || facts.device_type != kCudaDevice || !blocks_.Reserve(1)) return;
+  if (facts.data == 0 || !facts.is_recorded || !blocks_.Reserve(1)) return;
   // Objects have even addresses: the address of memory on a device may be that of an object.
   const uint16_t uses = reached_[current_].flags & kUses;
   const uint32_t mark = reached_.Add(facts.data | 1, 0);

@@ -272,6 +272,15 @@ TEST(CppObjects, ATensorsFactsAreFoundWithoutKnowingWhereTheyAre) {
   EXPECT_EQ(facts.bytes, 480u);
   EXPECT_EQ(facts.device_type, 1);
   EXPECT_EQ(facts.device, 3);
+  EXPECT_TRUE(facts.is_recorded);
+  // On the host, what a recorded pool frees is recorded.
+  tensor->storage->device_type = 0;
+  tensor->storage->owner[0] = reinterpret_cast<void*>(&ElementBytes);
+  ASSERT_TRUE(read(std::size(words)));
+  EXPECT_FALSE(facts.is_recorded);
+  AddRecordedDeleter(reinterpret_cast<const void*>(&ElementBytes));
+  ASSERT_TRUE(read(std::size(words)));
+  EXPECT_TRUE(facts.is_recorded);
   EXPECT_EQ(facts.dimensions, 2);
   EXPECT_EQ(facts.sizes[1], 20);
   EXPECT_EQ(facts.dtype, 7);

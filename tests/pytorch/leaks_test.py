@@ -24,7 +24,6 @@ SCRIPTS = ("evaluation_loss", "hidden_state", "gradient_graph", "loss_list", "co
 LOOKALIKES = ("first_steps", "cycles", "bounded_cache", "cache_by_shape", "phases", "static_cache", "curriculum",
               "moving_average")
 # The name of what none of the script's lines is named for.
-ELSEWHERE = "elsewhere"
 LEAK_VERDICTS = ("leak", "minor_leak", "accelerating_leak", "growing_buffer")
 
 
@@ -75,8 +74,7 @@ def what_is_wrong(pythons, script, variant, folder):
     names = {line: name for name, line in lines.items()}
     rates = collections.Counter()
     for site in leaks + parts:
-        # PyTorch's pinned-memory pool has no line.
-        name = names.get(line_in(script, site)) if line_in(script, site) else ELSEWHERE
+        name = names.get(line_in(script, site))
         if name is None:
             wrong.append("not a marked line: " + shown(site, script))
         rates[name] += site["rate_bytes_per_step"]

@@ -62,27 +62,39 @@ void AddPoolRemark(const PinnedPoolGrowth& growth, const SiteKey& key, StackSymb
     return;
   }
   if (!symbolizer->IsPinnedPool(key.stack)) return;
-  // Lines, by how often they made the pool grow.
-  std::map<std::string, uint64_t> lines;
+  // Lines, by how often they made the pool grow, each with a stack that has it.
+  struct Line {
+    uint64_t times = 0;
+    StackIndex stack;
+  };
+  std::map<std::string, Line> lines;
   uint64_t grown = 0;
   for (const auto& [stack, times] : growth.by_stack()) {
     grown += times;
     for (const ReportFrame& frame : symbolizer->Frames(stack)) {
       if (frame.language != Language::kPython || frame.installed || frame.origin != ReportFrame::Origin::kJob) continue;
       const std::string& file = frame.shown_file.empty() ? frame.file : frame.shown_file;
-      lines[absl::StrCat(file, ":", frame.line, " in ", frame.function)] += times;
+      Line& line = lines[absl::StrCat(file, ":", frame.line, " in ", frame.function)];
+      line.times += times;
+      line.stack = stack;
       break;
     }
   }
-  absl::StrAppend(
-      &site->explanation,
-      "; which line keeps the blocks is not known, because PyTorch does not report the blocks of this pool, "
-      "only the pool's requests to CUDA are seen");
-  const auto most =
-      std::max_element(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most == lines.end()) return;
-  absl::StrAppend(&site->explanation, "; ", most->second, " of ", grown, " times the pool grew for ", most->first,
-                  lines.size() > 1 ? absl::StrCat(", otherwise for ", lines.size() - 1, " other lines") : "");
+  const auto most = std::max_element(lines.begin(), lines.end(),
+                                     [](const auto& a, const auto& b) { return a.second.times < b.second.times; });
+  absl::StrAppend(&site->explanation, "; PyTorch does not report the blocks of its pinned-memory pool: ");
+  if (most == lines.end()) {
+    absl::StrAppend(&site->explanation, "which line keeps them is not known");
+    return;
+  }
+  const bool always = most->second.times == grown;
+  absl::StrAppend(&site->explanation, always ? "all " : "", most->second.times,
+                  always ? "" : absl::StrCat(" of ", grown), " times the pool grew for ", most->first,
+                  lines.size() > 1 ? absl::StrCat(", otherwise for ", lines.size() - 1, " other lines") : "",
+                  "; another line may keep the blocks");
+  if (!always) return;
+  site->frames = symbolizer->Frames(most->second.stack);
+  site->blame_frame = NamingFrame(site->frames, 0);
 }
 
 // Nearly all of a leak's bytes are of one category if it is this share of the rate.

@@ -207,7 +207,7 @@ SitePurposes PurposesOfSites(ProcessAnalysis* analysis) {
   for (const SiteIndex i : sites.indices()) {
     const Site& site = sites[i];
     if (site.scope == Site::kNoScope) continue;
-    if (site.key.device != kHost && !analysis->ledger().scopes()[site.scope].is_leading()) continue;
+    if (!analysis->ledger().scopes()[site.scope].is_total()) continue;
     order.push_back(i);
   }
   std::sort(order.begin(), order.end(), [&](SiteIndex a, SiteIndex b) {

@@ -31,7 +31,7 @@ class PeakLines final : public Collector {
   PeakLines(ProcessAnalysis* analysis, const SitePurposes& purposes) : analysis_(*analysis), purposes_(purposes) {
     const std::vector<Scope>& scopes = analysis_.ledger().scopes();
     for (uint32_t i = 0; i < scopes.size(); ++i) {
-      if (scopes[i].peak > 0 && (scopes[i].is_leading() || scopes[i].device == kHost)) {
+      if (scopes[i].peak > 0 && scopes[i].is_total()) {
         peaks_.push_back(LinesOf(i));
       }
     }

@@ -281,7 +281,9 @@ void WriteHost(const TextView& view) {
 }
 
 void WritePinned(const TextView& view) {
-  if (OfDevice(view.report.peak_lines, std::nullopt) == nullptr) return;
+  const ReportSite* const first = view.report.ranking.empty() ? nullptr : FindSite(view.report, view.report.ranking[0]);
+  const bool leaks = first != nullptr && !first->device && first->level != Level::kHandle;
+  if (OfDevice(view.report.peak_lines, std::nullopt) == nullptr || !(leaks || view.options.Whole("pinned"))) return;
   view.page->Section("Pinned host memory");
   if (const ReportTimeline* timeline = OfDevice(view.report.timeline, std::nullopt)) WriteChart(*timeline, view.page);
   WritePeakTable(view.report, std::nullopt, view.options.top, /*whole=*/true, view.page);

@@ -172,12 +172,12 @@ void WriteNotEnough(const TextView& view) {
 // Place and what it does, without a margin.
 std::string FindingLine(const TextView& view, const FurtherFinding& finding, int columns) {
   const CodePlace place = PlaceOf(view.places.Of(*finding.site));
-  int left = columns - DisplayWidth(finding.what) - 2;
-  std::string location = CutBeginning(place.location, std::max(left, kNarrowestLocation));
-  left -= DisplayWidth(location);
+  const int left = columns - DisplayWidth(finding.what) - 2;
+  const std::string location = CutBeginning(place.location, std::max(left, kNarrowestLocation));
   std::string line = Painted(view.page->style(), Paint::kBold, location);
-  if (DisplayWidth(place.behind) <= left) line += place.behind;
-  return absl::StrCat(line, "  ", finding.what);
+  if (DisplayWidth(place.behind) <= left - DisplayWidth(location)) line += place.behind;
+  int room = columns - DisplayWidth(location) - 2;
+  return absl::StrCat(line, "  ", CutEnd(finding.what, room));
 }
 
 // One finding below the first, who keeps it, and why.

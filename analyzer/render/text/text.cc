@@ -47,7 +47,7 @@ constexpr Section kSections[] = {
     {"returned", "memory that was returned to the driver", false, WriteReleases, nullptr, nullptr},
     {"cards", "cards that several processes share", true, WriteCards, nullptr, nullptr},
     {"host", "the host's memory", false, WriteHost, nullptr, nullptr},
-    {"pinned", "pinned host memory", false, WritePinned, nullptr, nullptr},
+    {"pinned", "pinned host memory, where it leaks", true, WritePinned, nullptr, nullptr},
     {"sleep", "what lived through sleeps", true, WriteSleeps, nullptr, nullptr},
     {"trace", "how complete the trace is", true, WriteTrace, nullptr, nullptr},
 };

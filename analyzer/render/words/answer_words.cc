@@ -47,8 +47,9 @@ std::string Rate(const ReportSite& site, double bytes, double objects) {
     return absl::StrCat(FormatAbout(objects), " ", kind, objects == 1 ? "" : "s", " per ", RateUnitWords(site));
   }
   const std::optional<double> to_seconds = ToSeconds(site);
-  if (to_seconds) return FormatByteCount(bytes * *to_seconds) + " per second";
-  return absl::StrCat(FormatByteCount(bytes), " per ", RateUnitWords(site));
+  const char* const of = site.device ? "" : " of pinned memory";
+  if (to_seconds) return absl::StrCat(FormatByteCount(bytes * *to_seconds), of, " per second");
+  return absl::StrCat(FormatByteCount(bytes), of, " per ", RateUnitWords(site));
 }
 
 // The rate of a leak that several ranks have: what each of them leaks. Null: it is that of the site.

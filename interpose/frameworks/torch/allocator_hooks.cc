@@ -79,8 +79,9 @@ void NoteOutOfMemory(uint64_t bytes, uint64_t given_out, uint64_t reserved, torc
     }                                                                                                                  \
     VRAMTRACK_PASS_ON(entry, parameters, arguments)                                                                    \
   }
-#define VRAMTRACK_BEGINS_RECORD(entry, parameters, arguments)  // see graph_hooks.cc
-#define VRAMTRACK_FOLLOWS_GRAPH(entry, parameters)             // see graph_hooks.cc
+#define VRAMTRACK_REGISTERS_ALLOCATOR(entry, parameters, arguments)  // see pinned_pool.cc
+#define VRAMTRACK_BEGINS_RECORD(entry, parameters, arguments)        // see graph_hooks.cc
+#define VRAMTRACK_FOLLOWS_GRAPH(entry, parameters)                   // see graph_hooks.cc
 #include "interpose/hooks/table/torch_api.inc"
 
 namespace {

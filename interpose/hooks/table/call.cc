@@ -184,7 +184,7 @@ uint64_t Call::NumberOf(uint64_t address) const {
   return 0;
 }
 
-void Call::Allocated(schema::Kind kind, uint64_t address, uint64_t bytes, uint64_t stream, int on) {
+void Call::Allocated(schema::Kind kind, uint64_t address, uint64_t bytes, uint64_t stream, int on, uint64_t handle) {
   if (address == 0 || IsOfVirtualMemory(kind, address)) return;
   if (kind == schema::ADDRESS_RANGE) addresses_reserved.store(true, std::memory_order_relaxed);
   kind = KindOn(kind, on);
@@ -196,7 +196,7 @@ void Call::Allocated(schema::Kind kind, uint64_t address, uint64_t bytes, uint64
   }
   const Identity identity = {writer_->thread(), writer_->next_allocation()};
   uint64_t before = 0;
-  if (!session_->live().Insert(KeyOf(kind, address), identity.packed(), &before)) {
+  if (!session_->live().Insert(KeyOf(kind, handle != 0 ? handle : address), identity.packed(), &before)) {
     session_->file().counter(schema::COUNTER_TABLE_FULL)->fetch_add(1, std::memory_order_relaxed);
   }
   // The address was still taken: it was freed in a way that is not seen.

@@ -122,7 +122,9 @@ class Call {
   void CaptureStack();
   // Call one of these after the real call. Allocated records an allocation of `bytes`, the size that CUDA actually
   // returned; Failed records a failure, with the requested `bytes`. `on` is a device, kCurrentDevice or kHostMemory.
-  void Allocated(schema::Kind kind, uint64_t address, uint64_t bytes, uint64_t stream, int on = kCurrentDevice);
+  // `handle` is what Freeing will get in place of the address; 0: the address.
+  void Allocated(schema::Kind kind, uint64_t address, uint64_t bytes, uint64_t stream, int on = kCurrentDevice,
+                 uint64_t handle = 0);
   void Failed(schema::Kind kind, cuda::Error error, uint64_t bytes, int on = kCurrentDevice);
 
   // Records a free. Call it before the real call: after it, the address may already belong to an allocation of another

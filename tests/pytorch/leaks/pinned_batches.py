@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A loader keeps the pinned host memory of every batch. PyTorch does not report blocks of its pinned pool, so no line can
-be named."""
+"""A loader keeps the pinned host memory of every batch."""
 import torch
 import torch.nn as nn
 
@@ -11,11 +10,11 @@ optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 batches = []
 for step in range(STEPS):
     batch = torch.rand(64, 1024)
-    batch = batch.pin_memory()
+    batch = batch.pin_memory()  # LEAK pin
     net(batch.cuda(non_blocking=True)).sum().backward()
     optimizer.step()
     optimizer.zero_grad()
     if LEAKY:
         batches.append(batch)
     torch.cuda.synchronize()
-expect(elsewhere=64 * 1024 * 4)
+expect(pin=64 * 1024 * 4)
