@@ -5,7 +5,6 @@
 #include <cmath>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "analyzer/base/display_text.h"
@@ -20,18 +19,6 @@ namespace {
 constexpr int kSubjectColumns = 16;  // columns of what a device's line is about
 constexpr int kValues = 12;          // columns of a value
 constexpr size_t kPartsShown = 5;
-
-void WriteAnswer(const DiffAnswer& answer, Page* page) {
-  page->Words(answer.words, static_cast<int>(answer.title.size()) + 2, Paint::kPlain,
-              Painted(page->style(), answer.paint, answer.title));
-  if (answer.finding == nullptr) return;
-  // The headline may say all of it.
-  const std::string explanation = Printable(answer.finding->explanation);
-  if (!absl::EndsWith(answer.words, explanation)) page->Words(explanation, kFindingIndent);
-  if (answer.finding->frames.empty()) return;
-  page->Blank();
-  WriteStack(answer.finding->frames, answer.finding->naming_frame, kStackFrames, page);
-}
 
 std::string Row(const std::string& name, const std::string& base, const std::string& next, const std::string& delta) {
   return absl::StrCat(PadRight(name, kSubjectColumns), PadLeft(base, kValues), PadLeft(next, kValues),
@@ -72,25 +59,39 @@ void WriteFinding(const DiffFinding& finding, int indent, Paint paint, Page* pag
   page->Line(absl::StrCat(Painted(page->style(), paint, CutBeginning(place, left)), "  ", change), indent);
 }
 
-void WriteWithParts(const DiffFinding& finding, Page* page) {
-  WriteFinding(finding, 2, Paint::kBold, page);
+void WriteParts(const DiffFinding& finding, int indent, Page* page) {
   const size_t shown = std::min(finding.parts.size(), kPartsShown);
-  for (size_t i = 0; i < shown; ++i) WriteFinding(finding.parts[i], 4, Paint::kPlain, page);
+  for (size_t i = 0; i < shown; ++i) WriteFinding(finding.parts[i], indent, Paint::kPlain, page);
   if (shown < finding.parts.size()) {
-    page->Line(absl::StrCat("and ", finding.parts.size() - shown, " more of the same leak"), 4);
+    page->Line(absl::StrCat("and ", finding.parts.size() - shown, " more of the same leak"), indent);
   }
 }
 
-// Without `headline`, the finding that the answer is about, unless it has parts.
+void WriteAnswer(const DiffAnswer& answer, Page* page) {
+  page->Words(answer.words, static_cast<int>(answer.title.size()) + 2, Paint::kPlain,
+              Painted(page->style(), answer.paint, answer.title));
+  if (answer.finding == nullptr) return;
+  // The headline says all of a leak.
+  if (!IsRate(*answer.finding)) page->Words(Printable(answer.finding->explanation), kFindingIndent);
+  WriteParts(*answer.finding, kFindingIndent, page);
+  if (answer.finding->frames.empty()) return;
+  page->Blank();
+  WriteStack(answer.finding->frames, answer.finding->naming_frame, kStackFrames, page);
+}
+
+// Without `headline`, the finding that the answer is about.
 void WriteSections(const DiffReport& report, const DiffFinding* headline, size_t top, Page* page) {
   for (const DiffSection& section : SectionsOf(report)) {
     std::vector<const DiffFinding*> shown;
     for (const DiffFinding& finding : *section.findings) {
-      if (&finding != headline || !finding.parts.empty()) shown.push_back(&finding);
+      if (&finding != headline) shown.push_back(&finding);
     }
     if (shown.empty()) continue;
     page->Section(section.title);
-    for (size_t i = 0; i < shown.size() && i < top; ++i) WriteWithParts(*shown[i], page);
+    for (size_t i = 0; i < shown.size() && i < top; ++i) {
+      WriteFinding(*shown[i], 2, Paint::kBold, page);
+      WriteParts(*shown[i], 4, page);
+    }
     if (shown.size() > top) {
       const std::string all = absl::StrCat(section.findings->size());
       page->Line(absl::StrCat("and ", shown.size() - top, " more (--top ", all, ")"), 2);
