@@ -7,6 +7,7 @@
 
 #include "analyzer/findings/core/activity_findings.h"
 #include "analyzer/findings/core/collector.h"
+#include "analyzer/findings/core/context_findings.h"
 #include "analyzer/findings/core/device_findings.h"
 #include "analyzer/findings/core/framework_findings.h"
 #include "analyzer/findings/core/growth_findings.h"
@@ -46,6 +47,7 @@ OwnCollectors Collectors(ProcessAnalysis* analysis, const SitePurposes& purposes
   collectors.push_back(MakeSegmentFindings(analysis));
   if (trace.framework_devices() != 0) collectors.push_back(MakeReleaseFindings(analysis));
   collectors.push_back(MakePoolFindings(*analysis));
+  collectors.push_back(MakeContextFindings(analysis));
   if (RemovesMappings(analysis->ledger())) collectors.push_back(MakeSleepFindings(analysis));
   collectors.push_back(MakeLateFindings(*analysis, purposes));
   if (!trace.definitions().names.empty()) collectors.push_back(MakeRangeFindings(analysis));

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/model/context.h"
 #include "analyzer/model/enums.h"
 #include "analyzer/model/fields.h"
 #include "analyzer/model/sleep.h"
@@ -115,6 +116,7 @@ struct ReportProcess {
   std::optional<ReportActivities> activities;
   std::vector<ReportAllocator> allocators;
   std::vector<ReportSleep> sleeps;
+  std::vector<ReportContext> contexts;
 };
 
 template <>
@@ -138,6 +140,8 @@ void Fields(Visitor& visit, ReportProcess& process) {
   visit(10, "activities", process.activities, "`null` without [CUPTI](cupti.md)");
   visit(14, "allocators", process.allocators,
         "of [frameworks other than PyTorch](frameworks.md), whose blocks are sites of the level `framework`");
+  visit(16, "contexts", process.contexts,
+        "[CUDA contexts](how-to/find-a-context-on-the-wrong-device.md), idle ones first");
   visit(15, "sleeps", process.sleeps, "one for each device whose memory [slept](report.md#sleep-and-wake)");
 }
 

@@ -477,6 +477,33 @@ class Allocator:
 
 
 @dataclasses.dataclass(frozen=True)
+class Context:
+    """CUDA contexts that one call stack made on one device.
+
+    Attributes:
+        made: How many.
+        live: How many of them were not destroyed.
+        idle: The process has less than a hundredth of its memory on that device: the context is its cost there.
+        at_most_bytes: Of one context: what was in use on the device and not in the trace when the job last asked, by
+            context; `None` if it did not ask.
+        thread: Name of the thread that made the first; empty if it has none of its own.
+        seconds: When it was made, after the recording began.
+        step: In which step; `None` without steps.
+        frames: Most recent call first.
+    """
+
+    device: int
+    made: int
+    live: int
+    idle: bool
+    at_most_bytes: int | None
+    thread: str
+    seconds: float | None
+    step: int | None
+    frames: tuple[Frame, ...]
+
+
+@dataclasses.dataclass(frozen=True)
 class SleepLine:
     """A line whose memory a device held while the process slept.
 
@@ -536,6 +563,7 @@ class Process:
             recorded from its first CUDA call.
         activities: `None` without CUPTI.
         allocators: Of frameworks other than PyTorch, whose blocks are sites of the level `framework`.
+        contexts: CUDA contexts, idle ones first.
         sleeps: One for each device whose memory slept.
     """
 
@@ -552,6 +580,7 @@ class Process:
     joined_after_s: float | None
     activities: Activities | None
     allocators: tuple[Allocator, ...]
+    contexts: tuple[Context, ...]
     sleeps: tuple[Sleep, ...]
 
 

@@ -32,6 +32,7 @@ struct Hazard {
   std::vector<std::string> arguments;
   Expected expected;
   RunOptions options = {};
+  bool may_crash = false;  // untraced as well, now and then: where one of the two did, both run again
 };
 
 inline std::ostream& operator<<(std::ostream& out, const Hazard& hazard) { return out << hazard.name; }

@@ -31,7 +31,9 @@ class HazardsTest : public ::testing::TestWithParam<PythonProgram> {
   // Runs the script untraced and traced; returns what the first of the traces says.
   PythonTrace Run(const std::string& script, const char* runtime = "SIMCUDA", Expected expected = kAnything) {
     const std::string path = DataPath("tests/python/programs/" + script + ".py");
-    run_ = ExpectUnharmed({script, GetParam().path, {path, Data(runtime), Data("HELPER")}, expected});
+    // As it ends among threads, Python 3.10 crashes in one of 50 to 150 runs: take_gil reads a state that is gone.
+    const bool may_crash = GetParam().minor == 10;
+    run_ = ExpectUnharmed({script, GetParam().path, {path, Data(runtime), Data("HELPER")}, expected, {}, may_crash});
     return run_.traces.empty() ? PythonTrace() : ReadPythonTrace(run_.traces[0]);
   }
 

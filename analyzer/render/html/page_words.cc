@@ -156,6 +156,8 @@ Json PageWords(const Report& report) {
   words["cards"] = ListOf(report.cards, [](const ReportCard& card) -> Json {
     return {{"title", CardTitle(card)}, {"rows", CardRows(card, kMostOnCard)}};
   });
+  const WordRows contexts = ContextRows(report, /*all=*/false, kMostOnCard);
+  if (!contexts.empty()) words["cards"].push_back({{"title", "CUDA contexts"}, {"rows", contexts}});
   if (report.host) words["host"] = {{"title", HostTitle(report)}, {"rows", HostRows(report)}};
   return words;
 }

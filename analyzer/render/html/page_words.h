@@ -40,7 +40,7 @@ Json VerdictTones();
 //   {site,
 //             place, leak, sites, then, now}
 //   ranks     [{name, differs: [reason]}]
-//   cards     [{title, rows}]; host: the same, or null
+//   cards     [{title, rows}], and of CUDA contexts where no work is; host: the same, or null
 Json PageWords(const Report& report);
 
 }  // namespace vramtrack

@@ -274,6 +274,13 @@ void WriteCards(const TextView& view) {
   }
 }
 
+void WriteContexts(const TextView& view) {
+  const WordRows rows = ContextRows(view.report, view.options.Whole("contexts"), view.options.top);
+  if (rows.empty()) return;
+  view.page->Section("CUDA contexts");
+  WriteRows(rows, view.page);
+}
+
 void WriteHost(const TextView& view) {
   if (!view.report.host) return;
   view.page->Section(HostTitle(view.report));

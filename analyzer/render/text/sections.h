@@ -49,6 +49,7 @@ void WriteSavings(const TextView& view, const ReportDevice& device);    // objec
 
 void WriteReleases(const TextView& view);  // segments that a framework's allocator returned to the driver
 void WriteCards(const TextView& view);     // cards that several processes share
+void WriteContexts(const TextView& view);  // CUDA contexts on devices where their process does not work
 void WriteHost(const TextView& view);
 void WritePinned(const TextView& view);
 void WriteSleeps(const TextView& view);  // what lived through sleeps

@@ -46,6 +46,8 @@ constexpr Section kSections[] = {
      nullptr},
     {"returned", "memory that was returned to the driver", false, WriteReleases, nullptr, nullptr},
     {"cards", "cards that several processes share", true, WriteCards, nullptr, nullptr},
+    {"contexts", "CUDA contexts on devices where their process does not work; whole, all", true, WriteContexts, nullptr,
+     nullptr},
     {"host", "the host's memory", false, WriteHost, nullptr, nullptr},
     {"pinned", "pinned host memory, where it leaks", true, WritePinned, nullptr, nullptr},
     {"sleep", "what lived through sleeps", true, WriteSleeps, nullptr, nullptr},

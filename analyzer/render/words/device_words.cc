@@ -371,6 +371,62 @@ WordRows CardRows(const ReportCard& card, size_t most) {
   return rows;
 }
 
+namespace {
+
+// What a context takes on a device that no job asked about its memory is taken from those of which it is known.
+std::string ContextSize(const ReportContext& context, const std::optional<uint64_t>& elsewhere) {
+  if (context.at_most_bytes) return absl::StrCat("at most ", BytesText(*context.at_most_bytes));
+  return elsewhere ? absl::StrCat("about ", BytesText(*elsewhere), ", inferred from others of this run") : "";
+}
+
+std::string ContextText(const ReportContext& context, const std::optional<uint64_t>& elsewhere) {
+  const size_t naming = NamingFrame(context.frames, 0);
+  std::string text = absl::StrCat(
+      context.made == 1 ? "a context" : absl::StrCat(FormatCount(context.made), " contexts"), " on device ",
+      context.device, " at ", FramePlace(naming < context.frames.size() ? &context.frames[naming] : nullptr));
+  if (!context.thread.empty()) absl::StrAppend(&text, ", thread ", Printable(context.thread));
+  if (context.step) absl::StrAppend(&text, ", step ", *context.step);
+  const std::string size = ContextSize(context, elsewhere);
+  if (!size.empty()) absl::StrAppend(&text, ": ", size);
+  if (context.live == 0) {
+    absl::StrAppend(&text, "; destroyed since");
+  } else if (context.live < context.made) {
+    absl::StrAppend(&text, "; ", FormatCount(context.made - context.live), " destroyed since");
+  }
+  if (context.idle) absl::StrAppend(&text, "; hardly any other memory of the process is there");
+  return text;
+}
+
+}  // namespace
+
+WordRows ContextRows(const Report& report, bool all, size_t most) {
+  uint64_t made = 0;
+  std::optional<uint64_t> elsewhere;
+  for (const ReportProcess& process : report.processes) {
+    for (const ReportContext& context : process.contexts) {
+      made += context.made;
+      if (context.at_most_bytes) elsewhere = std::min(elsewhere.value_or(UINT64_MAX), *context.at_most_bytes);
+    }
+  }
+  WordRows rows;
+  if (made < 2) return rows;
+  size_t left_out = 0;
+  for (const ReportProcess& process : report.processes) {
+    bool named = false;
+    for (const ReportContext& context : process.contexts) {
+      if (!all && !context.idle) continue;
+      if (rows.size() == most) {
+        ++left_out;
+        continue;
+      }
+      rows.emplace_back(named ? "" : ProcessName(process.rank, process.pid), ContextText(context, elsewhere));
+      named = true;
+    }
+  }
+  if (left_out > 0) rows.emplace_back("", absl::StrCat("and ", FormatCount(left_out), " more"));
+  return rows;
+}
+
 std::string HostTitle(const Report& report) {
   const ReportHost& host = *report.host;
   const bool several = report.processes.size() > 1;

@@ -37,6 +37,10 @@ std::string AdviceText(const ReportAdvice& advice);
 std::string CardTitle(const ReportCard& card);
 WordRows CardRows(const ReportCard& card, size_t most);
 
+// Returns the CUDA contexts that a process made where it does not work, or with `all` every one, at most `most`; empty
+// for a job that made a single one.
+WordRows ContextRows(const Report& report, bool all, size_t most);
+
 // Returns the title of the host's memory and its rows. The report must have it.
 std::string HostTitle(const Report& report);
 WordRows HostRows(const Report& report);

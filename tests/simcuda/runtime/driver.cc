@@ -174,6 +174,9 @@ cudaError_t MakeCurrent(int device) {
 }
 
 bool IsPrimary(CUcontext context, int device) {
+  // Asking for another device's would make it.
+  CUdevice current = device;
+  if (DRIVER(cuCtxGetDevice)(&current) == CUDA_SUCCESS && current != device) return false;
   CUcontext primary = nullptr;
   if (DRIVER(cuDevicePrimaryCtxRetain)(&primary, device) != CUDA_SUCCESS) return false;
   // A second reference is never needed, and without the first it stands for it.
