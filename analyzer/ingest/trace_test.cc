@@ -75,8 +75,8 @@ struct TwoBlocks {
 TEST(Trace, ABlockThatWasBeingWrittenLosesNothingWhereverItEnds) {
   const TwoBlocks file;
   for (size_t cut = 0; cut <= file.second.size(); ++cut) {
-    const std::unique_ptr<Trace> trace =
-        ReadTrace(file.header + file.full_journal + file.first + file.second.substr(0, cut));
+    const std::string killed = file.header + file.full_journal + file.first + file.second.substr(0, cut);
+    const std::unique_ptr<Trace> trace = ReadTrace(killed);
     EXPECT_EQ(Delivered(*trace), 20u) << cut;
     EXPECT_EQ(trace->lost_events(), 0u) << cut;
     EXPECT_TRUE(trace->damage().empty()) << cut;
@@ -86,8 +86,8 @@ TEST(Trace, ABlockThatWasBeingWrittenLosesNothingWhereverItEnds) {
 TEST(Trace, ACutThatLosesABlockIsSeenWhereverItIs) {
   const TwoBlocks file;
   for (size_t cut = 0; cut < file.second.size(); ++cut) {
-    const std::unique_ptr<Trace> trace =
-        ReadTrace(file.header + file.empty_journal + file.first + file.second.substr(0, cut));
+    const std::string copied = file.header + file.empty_journal + file.first + file.second.substr(0, cut);
+    const std::unique_ptr<Trace> trace = ReadTrace(copied);
     EXPECT_EQ(Delivered(*trace), 10u) << cut;
     EXPECT_EQ(trace->lost_events(), 10u) << cut;
   }
@@ -98,7 +98,8 @@ TEST(Trace, AFinishedFileWithoutItsTrailerWasCut) {
   Record(&builder);
   const std::string file = builder.Finish();
   for (size_t bytes = 1; bytes <= kTrailerBytes; ++bytes) {
-    EXPECT_FALSE(ReadTrace(file.substr(0, file.size() - bytes))->damage().empty()) << bytes;
+    const std::string cut = file.substr(0, file.size() - bytes);
+    EXPECT_FALSE(ReadTrace(cut)->damage().empty()) << bytes;
   }
 }
 

@@ -156,7 +156,9 @@ TEST(RenderHtml, AsksForNothingAndRunsNothingElse) {
     EXPECT_EQ(Count(markup, "</pre"), 1u);
     EXPECT_EQ(Count(markup, "<img"), 0u);
     EXPECT_EQ(Count(markup, "<!--"), 0u);
-    EXPECT_EQ(Count(markup, "http"), Count(markup, "http-equiv"));
+    // With the colon: the report's data in base 64 may have the letters by chance.
+    EXPECT_EQ(Count(markup, "http:"), 0u);
+    EXPECT_EQ(Count(markup, "https:"), 0u);
   }
 }
 
