@@ -7,8 +7,6 @@
 namespace vramtrack::holders {
 namespace {
 
-constexpr uint8_t kCpu = 0, kCudaDevice = 1;  // c10::DeviceType
-
 std::atomic<const void*> recorded_deleters[4];
 
 bool IsRecorded(uint64_t deleter) {
@@ -126,7 +124,8 @@ bool TensorLayout::ReadStorage(uint64_t storage, const ProcessMemory& memory, Te
   facts->data = words[data];
   facts->device_type = static_cast<uint8_t>(words[data + 3]);
   facts->device = static_cast<uint8_t>(words[data + 3] >> 8);
-  facts->is_recorded = facts->device_type == kCudaDevice || (facts->device_type == kCpu && IsRecorded(words[data + 1]));
+  facts->is_recorded =
+      facts->device_type == kCudaDevice || (facts->device_type == kCpuDevice && IsRecorded(words[data + 1]));
   facts->bytes = words[data + 4];
   return true;
 }

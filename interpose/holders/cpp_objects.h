@@ -49,6 +49,8 @@ class CppClasses {
 // Returns its length, at most `capacity`.
 size_t LastName(const char* mangled, char* to, size_t capacity);
 
+constexpr uint8_t kCpuDevice = 0, kCudaDevice = 1;  // c10::DeviceType
+
 // What a TensorImpl says about a tensor with memory.
 struct TensorFacts {
   uint64_t data;   // address of its storage's memory, 0: none

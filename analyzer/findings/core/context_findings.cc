@@ -40,14 +40,16 @@ class ContextFindings final : public Collector, public ReplayObserver {
       if (site.key.kind == schema::CONTEXT) live[site.key.device] += site.live_objects;
     }
     // Threads that have no name of their own have the program's.
+    const auto& threads = analysis_.trace().definitions().threads;
     std::string program;
-    for (const auto& [number, thread] : analysis_.trace().definitions().threads) {
+    for (const auto& [number, thread] : threads) {
       if (thread.tid == findings->process.pid) program = thread.name;
     }
     std::vector<ReportContext>* const contexts = &findings->process.contexts;
     for (const Site& site : ledger.sites()) {
+      if (site.key.kind != schema::CONTEXT) continue;
       const auto first = first_.find({site.key.device, site.key.stack});
-      if (site.key.kind != schema::CONTEXT || first == first_.end()) continue;
+      if (first == first_.end()) continue;
       ReportContext& context = contexts->emplace_back();
       context.device = site.key.device.value();
       context.made = site.allocations;
@@ -59,7 +61,6 @@ class ContextFindings final : public Collector, public ReplayObserver {
       if (driver != nullptr && driver->outside > 0 && live[site.key.device] > 0) {
         context.at_most_bytes = driver->outside / live[site.key.device];
       }
-      const auto& threads = analysis_.trace().definitions().threads;
       const auto thread = threads.find(analysis_.trace().threads()[first->second.slot].thread);
       if (thread != threads.end() && thread->second.name != program) context.thread = thread->second.name;
       context.seconds = analysis_.trace().clock().Seconds(first->second.ticks);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Leaks of pinned memory of PyTorch: of a release whose blocks are seen, and of one of which only the pool's requests
-// are.
+// Leaks of PyTorch's pinned memory. Of some releases each block is seen, of others only what the pool takes from CUDA.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -373,7 +373,8 @@ WordRows CardRows(const ReportCard& card, size_t most) {
 
 namespace {
 
-// What a context takes on a device that no job asked about its memory is taken from those of which it is known.
+// The size of a context. Where the job did not ask its device for free memory, the size on another device stands for
+// it.
 std::string ContextSize(const ReportContext& context, const std::optional<uint64_t>& elsewhere) {
   if (context.at_most_bytes) return absl::StrCat("at most ", BytesText(*context.at_most_bytes));
   return elsewhere ? absl::StrCat("about ", BytesText(*elsewhere), ", inferred from others of this run") : "";

@@ -33,8 +33,6 @@ struct DataPtr {
   ~DataPtr() {}        // the caller owns the block
 };
 
-constexpr int8_t kCpu = 0, kCuda = 1;  // c10::DeviceType
-
 // Places in the table of virtual functions, behind the two destructors.
 constexpr size_t kAllocate = 2, kIsSimpleDataPtr = 3, kRawDeleter = 4;
 constexpr size_t kBeforeTable = 2;  // the offset to the top and the type
@@ -89,7 +87,7 @@ bool IsAsExpected(Pool* pool, const DataPtr& block, Deleter ours) {
     pool->deleter.store(deleter, std::memory_order_relaxed);
     holders::AddRecordedDeleter(Address(ours));
   }
-  return block.deleter == deleter && block.context != nullptr && block.device_type == kCpu;
+  return block.deleter == deleter && block.context != nullptr && block.device_type == holders::kCpuDevice;
 }
 
 template <size_t kPool>
@@ -161,10 +159,10 @@ void Watch(void* allocator) {
 }  // namespace
 }  // namespace vramtrack
 
-#define VRAMTRACK_REGISTERS_ALLOCATOR(entry, parameters, arguments)                           \
-  VRAMTRACK_EXPORT void entry parameters {                                                    \
-    if (device_type == vramtrack::kCuda && allocator != nullptr) vramtrack::Watch(allocator); \
-    VRAMTRACK_PASS_ON(entry, parameters, arguments)                                           \
+#define VRAMTRACK_REGISTERS_ALLOCATOR(entry, parameters, arguments)                                          \
+  VRAMTRACK_EXPORT void entry parameters {                                                                   \
+    if (device_type == vramtrack::holders::kCudaDevice && allocator != nullptr) vramtrack::Watch(allocator); \
+    VRAMTRACK_PASS_ON(entry, parameters, arguments)                                                          \
   }
 #define VRAMTRACK_REPORTS_BLOCK(...)          // see allocator_hooks.cc
 #define VRAMTRACK_REPORTS_OUT_OF_MEMORY(...)  // see allocator_hooks.cc
