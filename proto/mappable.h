@@ -10,7 +10,8 @@ namespace vramtrack {
 
 // True for memory that has a handle, and addresses only while mapped.
 constexpr bool IsMappable(uint32_t kind) {
-  return kind == schema::PHYSICAL || kind == schema::HOST_PHYSICAL || kind == schema::IMPORTED;
+  return kind == schema::PHYSICAL || kind == schema::GRAPH_POOL_PHYSICAL || kind == schema::HOST_PHYSICAL ||
+         kind == schema::IMPORTED;
 }
 
 }  // namespace vramtrack

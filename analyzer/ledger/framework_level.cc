@@ -30,7 +30,7 @@ void Ledger::AddFrameworkLevels() {
 void Ledger::EnterRange(const LiveAllocation& allocation, SiteIndex site, AllocationName memory, bool mapped) {
   const uint32_t scope = sites_.sites()[site].scope;
   if (scope == Site::kNoScope || scopes_[scope].segments == nullptr) return;
-  const bool of_graph = sites_.sites()[site].key.kind == schema::GRAPH_POOL;
+  const bool of_graph = IsGraphPool(sites_.sites()[site].key.kind);
   has_graph_pools_ |= of_graph;
   CountSegments(scopes_[scope], scopes_[scope].segments->AddRange(allocation.address(), allocation.bytes, memory, site,
                                                                   mapped, of_graph));
@@ -54,7 +54,7 @@ uint64_t Ledger::LeaveRange(const LiveAllocation& allocation) {
 
 void Ledger::PlaceBlock(const LiveAllocation& allocation) {
   const Scope& scope = scopes_[sites_.sites()[allocation.site].scope];
-  if (__builtin_expect(has_graph_pools_, 0) && scope.segments->IsInGraphPool(allocation.address(), allocation.bytes)) {
+  if (__builtin_expect(has_graph_pools_, 0) && scope.segments->IsInGraphPool(allocation.address())) {
     ++sites_.sites()[allocation.site].in_graph_pools;
   }
   CountSegments(scope, scope.segments->AddBlock(allocation.address(), allocation.bytes));

@@ -23,6 +23,10 @@ constexpr bool IsHostMemory(uint32_t kind) {
 // Returns whether `kind` is host memory that CUDA's calls for pinned memory allocated or registered.
 constexpr bool IsPinnedByCalls(uint32_t kind) { return kind == schema::PINNED || kind == schema::REGISTERED; }
 
+// Returns whether `kind` is memory of a CUDA graph's private pool, which nothing else can use as long as the graph
+// lives.
+constexpr bool IsGraphPool(uint32_t kind) { return kind == schema::GRAPH_POOL || kind == schema::GRAPH_POOL_PHYSICAL; }
+
 // Returns whether `kind` is memory that is mapped into this process but was allocated elsewhere.
 constexpr bool IsForeignMemory(uint32_t kind) {
   return kind == schema::IPC_MAPPING || kind == schema::EXTERNAL_MEMORY || kind == schema::IMPORTED;

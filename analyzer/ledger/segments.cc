@@ -112,8 +112,8 @@ void Segments::RemoveLive(Range* range, uint64_t bytes) {
   if (range->live == 0) releasable_ += range->counted;
 }
 
-bool Segments::IsInGraphPool(uint64_t address, uint64_t bytes) {
-  const Range* range = Whole(address, bytes);
+bool Segments::IsInGraphPool(uint64_t address) {
+  const Range* range = Whole(address, 1);
   return range != nullptr && range->of_graph;
 }
 

@@ -56,8 +56,8 @@ class Segments {
   // What kept_by_graphs() has changed by since the last call, by the site that provides the memory.
   std::vector<std::pair<SiteIndex, int64_t>> TakeGraphChanges() { return std::exchange(graph_changes_, {}); }
 
-  // Returns whether all of [address, address + bytes) is in a segment of a graph's private pool.
-  bool IsInGraphPool(uint64_t address, uint64_t bytes);
+  // Returns whether the address is in a segment of a graph's private pool.
+  bool IsInGraphPool(uint64_t address);
 
   // PyTorch's allocator keeps blocks of up to 1 MiB in segments of 2 MiB, and all others in larger ones.
   static constexpr uint64_t kSmallSegment = 2 << 20;

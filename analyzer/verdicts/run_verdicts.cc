@@ -18,7 +18,7 @@ constexpr double kExplained = 0.5;
 constexpr Step kSetup = 2;
 
 // The provider's own bookkeeping: memory that a framework's allocator divides holds what its blocks hold.
-bool IsJudged(const Site& site) { return !IsSegmentSite(site) || site.key.kind == schema::GRAPH_POOL; }
+bool IsJudged(const Site& site) { return !IsSegmentSite(site) || IsGraphPool(site.key.kind); }
 
 bool KeepsAfter(const SiteHistory& history, Step step) {
   return std::any_of(history.cohorts.begin(), history.cohorts.end(),

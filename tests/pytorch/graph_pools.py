@@ -45,4 +45,5 @@ for step in range(STEPS):
     vramtrack.step(step)
 later = torch.zeros(10 << 20, device="cuda")  # not captured: in no pool
 inputs = sum(x.untyped_storage().nbytes() for _, x, _ in graphs.values())
-print(json.dumps({"pools": pool_bytes(), "graphs": len(graphs), "inputs": inputs}))
+expandable = all(segment.get("is_expandable", False) for segment in torch.cuda.memory_snapshot())
+print(json.dumps({"pools": pool_bytes(), "graphs": len(graphs), "inputs": inputs, "expandable": expandable}))

@@ -124,7 +124,7 @@ void ProcessAnalysis::JudgeSegments() {
   constexpr uint64_t kFewestSteps = 4;
   for (const SiteIndex i : ledger().sites().indices()) {
     const Site& site = ledger().sites()[i];
-    if (!IsSegmentSite(site) || site.key.kind == schema::GRAPH_POOL) continue;
+    if (!IsSegmentSite(site) || IsGraphPool(site.key.kind)) continue;
     const auto framework = frameworks_.find(site.key.device);
     if (framework != frameworks_.end() && framework->second.needs_segments()) continue;
     const Evidence evidence = EvidenceOfSurvivors(histories().history(i), run_.steps);
@@ -217,7 +217,7 @@ const Purpose& ProcessAnalysis::PurposeOf(SiteIndex site) {
 std::string ProcessAnalysis::Category(SiteIndex site) {
   const Site& known = ledger().sites()[site];
   if (LevelOf(known) == Level::kHandle) return "handle";
-  if (known.key.kind == schema::GRAPH_POOL) return "graph_pool";
+  if (IsGraphPool(known.key.kind)) return "graph_pool";
   if (IsSegmentSite(known)) return "segment";
   return options_.categories.Name(PurposeOf(site).category);
 }

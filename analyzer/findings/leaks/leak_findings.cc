@@ -55,7 +55,7 @@ class PinnedPoolGrowth final : public ReplayObserver {
 // Adds to the explanation of a leak of segments for CUDA graphs what they are, and to that of PyTorch's pinned-memory
 // pool why no line is named.
 void AddPoolRemark(const PinnedPoolGrowth& growth, const SiteKey& key, StackSymbolizer* symbolizer, ReportSite* site) {
-  if (key.kind == schema::GRAPH_POOL) {
+  if (IsGraphPool(key.kind)) {
     absl::StrAppend(&site->explanation,
                     "; these are segments of CUDA graphs' private memory pools, which the allocator cannot use for "
                     "anything else as long as the graphs are kept");
@@ -172,13 +172,7 @@ class LeakFindings final : public Collector {
       const std::vector<size_t> members = leak.Members();
       for (const size_t part : leak.parts) (*sites)[part].part_of = ListedSite(leak.leader);
       leader.parts = leak.parts.size();
-      std::vector<size_t> within;
-      for (const size_t part : leak.parts) {
-        if (!IsWithinPools(part, members)) continue;
-        within.push_back(part);
-        ReportSite& site = (*sites)[part];
-        site.rate_bytes_per_step = site.rate_ci_low = site.rate_ci_high = 0;
-      }
+      const std::vector<size_t> within = CountOnce(members, sites);
       leader.group = Sum(members, *sites);
       leader.group->bytes_at_peak = 0;  // of one total, unlike the others
       for (const SiteIndex site : watched_[i].sites) {
@@ -198,7 +192,9 @@ class LeakFindings final : public Collector {
       SayWhatTheyAre(members, *leader.group, *sites, &leader);
       for (const size_t part : within) {
         absl::StrAppend(&(*sites)[part].explanation,
-                        "; these bytes count with the segments of the graphs' pools that they lie in");
+                        IsGraphPoolGroup(part) ? "; these segments count with the blocks that lie in them"
+                                               : "; these bytes count with the segments of the graphs' pools that they "
+                                                 "lie in");
       }
     }
     DescribeKept(analysis_, sites);
@@ -208,10 +204,33 @@ class LeakFindings final : public Collector {
  private:
   ReportLeak Sum(const std::vector<size_t>& members, const std::vector<ReportSite>& sites) const {
     ReportLeak sum;
-    for (const size_t member : members) {
-      if (!IsWithinPools(member, members)) AddPart(sites[member], &sum);
-    }
+    for (const size_t member : members) AddPart(sites[member], &sum);
     return sum;
+  }
+
+  // Blocks lie in the segments of a graph's pool, so their bytes are the same. What grows faster counts: segments that
+  // serve one graph each have room to spare, and one that serves many comes at once. Returns the members whose rates
+  // this has removed.
+  std::vector<size_t> CountOnce(const std::vector<size_t>& members, std::vector<ReportSite>* sites) const {
+    std::vector<size_t> pools, blocks;
+    double rate_of_pools = 0, rate_of_blocks = 0;
+    for (const size_t member : members) {
+      const double rate = (*sites)[member].rate_bytes_per_step;
+      if (IsGraphPoolGroup(member)) {
+        pools.push_back(member);
+        rate_of_pools += rate;
+      } else if (IsInGraphPools(FirstSite(member))) {
+        blocks.push_back(member);
+        rate_of_blocks += rate;
+      }
+    }
+    if (pools.empty() || blocks.empty()) return {};
+    const std::vector<size_t>& within = rate_of_pools >= rate_of_blocks ? blocks : pools;
+    for (const size_t member : within) {
+      ReportSite& site = (*sites)[member];
+      site.rate_bytes_per_step = site.rate_ci_low = site.rate_ci_high = 0;
+    }
+    return within;
   }
 
   bool IsMaterialTogether(const LeakGroup& leak, const ReportLeak& whole) const {
@@ -234,13 +253,7 @@ class LeakFindings final : public Collector {
   }
 
   const Site& FirstSite(size_t group) const { return analysis_.ledger().sites()[analysis_.groups()[group].sites[0]]; }
-  bool IsGraphPool(size_t group) const { return FirstSite(group).key.kind == schema::GRAPH_POOL; }
-
-  // Returns whether the group's blocks are in the segments of one of the other groups.
-  bool IsWithinPools(size_t group, const std::vector<size_t>& others) const {
-    return IsInGraphPools(FirstSite(group)) &&
-           std::any_of(others.begin(), others.end(), [this](size_t other) { return IsGraphPool(other); });
-  }
+  bool IsGraphPoolGroup(size_t group) const { return IsGraphPool(FirstSite(group).key.kind); }
 
   ProcessAnalysis& analysis_;
   PinnedPoolGrowth pool_;

@@ -269,7 +269,7 @@ class LeakGrouping {
   void TieGraphPools() {
     std::vector<size_t> pools;
     for (size_t i = 0; i < candidates_.size(); ++i) {
-      if (candidates_[i].site->key.kind == schema::GRAPH_POOL) pools.push_back(i);
+      if (IsGraphPool(candidates_[i].site->key.kind)) pools.push_back(i);
     }
     for (const size_t pool : pools) {
       const Candidate& of = candidates_[pool];
@@ -278,7 +278,7 @@ class LeakGrouping {
         const Candidate& other = candidates_[i];
         if (Root(i) == Root(pool) || other.site->key.device != of.site->key.device) continue;
         const bool same_function = !function.empty() && OwnFunction(*other.frames) == function;
-        const bool belongs = other.site->key.kind == schema::GRAPH_POOL || IsInGraphPools(*other.site)
+        const bool belongs = IsGraphPool(other.site->key.kind) || IsInGraphPools(*other.site)
                                  ? same_function || SameStepsOf(of, other)
                                  : same_function && SameStepsOf(of, other);
         if (belongs) Tie(pool, i);
@@ -344,8 +344,8 @@ class LeakGrouping {
     const Candidate& first = candidates_[members[0]];
     const bool graph = first.level == Level::kFramework && first.in_python;
     const auto leads = [&](size_t a, size_t b) {
-      const bool pool = candidates_[a].site->key.kind == schema::GRAPH_POOL;
-      if (pool != (candidates_[b].site->key.kind == schema::GRAPH_POOL)) return pool;
+      const bool pool = IsGraphPool(candidates_[a].site->key.kind);
+      if (pool != IsGraphPool(candidates_[b].site->key.kind)) return pool;
       if (graph && !pool) return order_.BornLater(candidates_[a].group, candidates_[b].group);
       return RateOf(a) != RateOf(b) ? RateOf(a) > RateOf(b) : candidates_[a].group < candidates_[b].group;
     };
@@ -362,7 +362,7 @@ class LeakGrouping {
                                     size_t* leader) {
     const Candidate& first = candidates_[*leader];
     // What is captured there, wherever its inputs are made.
-    if (first.site->key.kind == schema::GRAPH_POOL) return OwnFrame(*first.frames);
+    if (IsGraphPool(first.site->key.kind)) return OwnFrame(*first.frames);
     if (first.in_python) FindSoundStacks();
     const bool one_line = std::all_of(members.begin(), members.end(),
                                       [&](size_t i) { return i == *leader || OneLine(first, candidates_[i]); });

@@ -29,7 +29,7 @@ std::string EventDetails(const Trace& trace, const StreamEvent& event) {
   switch (event.operation) {
     case schema::ALLOCATE: {
       const uint32_t kind = event.shape->kind;
-      const bool captured = kind == schema::GRAPH_POOL || kind == schema::GRAPH || kind == schema::GRAPH_EXEC;
+      const bool captured = IsGraphPool(kind) || kind == schema::GRAPH || kind == schema::GRAPH_EXEC;
       return captured && event.shape->stream != 0 ? absl::StrCat("capture ", event.shape->stream) : "";
     }
     case schema::FREE_UNKNOWN:

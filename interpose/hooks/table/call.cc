@@ -36,6 +36,7 @@ constexpr uint64_t SpaceOf(uint32_t kind) {
     case schema::GRAPH_MEMORY:
       return schema::DEVICE;
     case schema::PHYSICAL:
+    case schema::GRAPH_POOL_PHYSICAL:
     case schema::HOST_PHYSICAL:
     case schema::IMPORTED:
     case schema::MULTICAST:
@@ -188,9 +189,9 @@ void Call::Allocated(schema::Kind kind, uint64_t address, uint64_t bytes, uint64
   if (address == 0 || IsOfVirtualMemory(kind, address)) return;
   if (kind == schema::ADDRESS_RANGE) addresses_reserved.store(true, std::memory_order_relaxed);
   kind = KindOn(kind, on);
-  if (kind == schema::DEVICE && session_->has_framework()) {
+  if ((kind == schema::DEVICE || kind == schema::PHYSICAL) && session_->has_framework()) {
     if (const uint64_t capture = CaptureOfNextSegment()) {
-      kind = schema::GRAPH_POOL;
+      kind = kind == schema::DEVICE ? schema::GRAPH_POOL : schema::GRAPH_POOL_PHYSICAL;
       stream = capture;
     }
   }

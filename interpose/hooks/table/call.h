@@ -39,6 +39,7 @@ constexpr uint32_t FamilyOf(uint32_t kind) {
   static_assert(schema::TEXTURE - schema::STREAM + kFirstHandleBit < 29, "a bit for every kind of handle");
   switch (kind) {
     case schema::PHYSICAL:
+    case schema::GRAPH_POOL_PHYSICAL:
     case schema::HOST_PHYSICAL:
     case schema::IMPORTED:
     case schema::MULTICAST:
