@@ -52,6 +52,8 @@ class Replay:
 
     def add(self, event):
         if event.operation == "allocate":
+            if event.kind == "graph_pool_physical":
+                event = event._replace(kind="physical")
             self._live[event.allocation] = event
             self.sums[event.kind, event.device].allocate(event.bytes)
             if event.kind in ("device", "graph_pool"):
