@@ -185,7 +185,7 @@ struct ReportMemoryPool {
   // free_pinned + free_releasable, to the byte.
   std::optional<int64_t> step;
   uint64_t reserved = 0, live = 0, rounding = 0, free_pinned = 0, free_releasable = 0;
-  uint64_t free_releasable_at_least = 0;
+  uint64_t free_releasable_at_least = 0, free_at_end = 0;
 };
 
 template <>
@@ -195,7 +195,7 @@ inline constexpr const char* kAbout<ReportMemoryPool> =
     "trimming";
 template <class Visitor>
 void Fields(Visitor& visit, ReportMemoryPool& pool) {
-  visit(1, "pool", pool.pool, "`default`, or its handle");
+  visit(1, "pool", pool.pool, "`default`, or its handle; the last of 8 is the sum of the `others`");
   visit(2, "allocations", pool.allocations);
   visit(3, "trims", pool.trims);
   visit(4, "release_threshold", pool.release_threshold, "`null`: it is not known which pool one was set for");
@@ -210,6 +210,7 @@ void Fields(Visitor& visit, ReportMemoryPool& pool) {
   visit(13, "free_releasable", pool.free_releasable);
   visit(14, "free_releasable_at_least", pool.free_releasable_at_least,
         "at any time, if the job waited after each free");
+  visit(15, "free_at_end", pool.free_at_end, "of that, at the end");
 }
 
 }  // namespace vramtrack

@@ -212,7 +212,7 @@ struct ReportSite {
   std::optional<double> odds;
   std::string reason;
   uint64_t allocations = 0, frees = 0, bytes_allocated = 0, live_objects = 0, live_bytes = 0, bytes_at_peak = 0;
-  uint64_t peak_without_site = 0;
+  uint64_t peak_without_site = 0, kept_in_pools = 0;
   std::vector<ReportFrame> frames;
   // All frames, until they replace `frames`; empty if they do not.
   std::vector<ReportFrame> raw_frames;
@@ -282,6 +282,8 @@ void Fields(Visitor& visit, ReportSite& site) {
   visit(21, "live_bytes", site.live_bytes, "bytes live at the end");
   visit(22, "bytes_at_peak", site.bytes_at_peak, "bytes live at the peak of the device");
   visit(23, "peak_without_site", site.peak_without_site, "bytes at the peak if the site had allocated nothing");
+  visit(39, "kept_in_pools", site.kept_in_pools,
+        "of memory pools that were not destroyed, the bytes that they keep and nothing uses, at least");
   visit(26, "part_of", site.part_of,
         "the site that leads the leak which this one is a part of; `null` if it is part of none. [One leak is one "
         "finding](leak-verdicts.md#one-leak-one-finding)");

@@ -331,6 +331,7 @@ class Site:
         live_bytes: Bytes live at the end.
         bytes_at_peak: Bytes live at the peak of the device.
         peak_without_site: Bytes at the peak if the site had allocated nothing.
+        kept_in_pools: Of memory pools that were not destroyed, the bytes that they keep and nothing uses, at least.
         part_of: The site that leads the leak which this one is a part of; `None` if it is part of none. One leak is one
             finding.
         parts: How many other sites belong to the leak that this one leads.
@@ -376,6 +377,7 @@ class Site:
     live_bytes: int
     bytes_at_peak: int
     peak_without_site: int
+    kept_in_pools: int
     part_of: str | None
     parts: int
     group: Leak | None

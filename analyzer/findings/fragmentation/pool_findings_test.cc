@@ -6,6 +6,7 @@
 
 #include "analyzer/findings/testing/find_in_job.h"
 #include "analyzer/model/process_findings.h"
+#include "proto/pool_setting.h"
 
 namespace vramtrack {
 namespace {
@@ -19,7 +20,10 @@ class PoolJob : public JobBuilder {
   JobObject Take(uint64_t pages, uint64_t bytes, uint64_t pool = 0) {
     return AllocateAt(1, kBase + pages * 2 * kMiB, bytes, pool == 0 ? schema::STREAM_ORDERED : schema::POOL, pool);
   }
-  void Threshold(uint64_t bytes) { Event(schema::LIMIT, schema::MEMORY_POOL, 1, {4, bytes}); }
+  JobObject Create(uint64_t pool) { return AllocateAt(2, pool, 0, schema::MEMORY_POOL); }
+  void Threshold(uint64_t bytes, uint64_t pool = 0) {
+    Event(schema::LIMIT, schema::MEMORY_POOL, 1, {PoolSetting(pool, 4), bytes});
+  }
   void Trim(uint64_t pool, uint64_t keep) { Event(schema::TRIM, schema::MEMORY_POOL, 0, {pool, keep}); }
   std::vector<ReportMemoryPool> Pools() {
     const ProcessFindings findings = FindInJob(this);
@@ -82,7 +86,69 @@ TEST(PoolFindings, TwoPoolsAreTwo) {
   EXPECT_EQ(pools[1].peak_live, 20 * kMiB);
   EXPECT_EQ(pools[1].free_releasable, 20 * kMiB);
   EXPECT_EQ(pools[1].trims, 1u);
-  EXPECT_FALSE(pools[1].release_threshold) << "a trace does not tell of which pool it is";
+  EXPECT_FALSE(pools[1].release_threshold) << "an old trace does not tell of which pool it is";
+}
+
+TEST(PoolFindings, AThresholdIsOfItsPool) {
+  PoolJob job;
+  job.Create(kOther);
+  job.Threshold(UINT64_MAX, kOther);
+  job.Free(job.Take(0, 8 * kMiB));
+  job.Free(job.Take(50, 20 * kMiB, kOther));
+  const std::vector<ReportMemoryPool> pools = job.Pools();
+  ASSERT_EQ(pools.size(), 2u);
+  EXPECT_EQ(pools[0].release_threshold, 0u);
+  EXPECT_EQ(pools[0].free_at_end, 0u);
+  EXPECT_EQ(pools[1].release_threshold, UINT64_MAX);
+  EXPECT_EQ(pools[1].free_at_end, 20 * kMiB);
+}
+
+TEST(PoolFindings, ADestroyedPoolKeepsNothing) {
+  PoolJob job;
+  const JobObject pool = job.Create(kOther);
+  job.Threshold(UINT64_MAX, kOther);
+  job.Free(job.Take(50, 20 * kMiB, kOther));
+  job.Free(pool);
+  job.Create(kOther);  // another one, of the same handle
+  job.Free(job.Take(50, 4 * kMiB, kOther));
+  const std::vector<ReportMemoryPool> pools = job.Pools();
+  ASSERT_EQ(pools.size(), 1u);
+  EXPECT_EQ(pools[0].peak_live, 20 * kMiB);
+  EXPECT_EQ(pools[0].free_at_end, 0u);
+}
+
+TEST(PoolFindings, OfManyPoolsTheLargestAreListed) {
+  PoolJob job;
+  uint64_t all = 0;
+  for (uint64_t i = 1; i <= 60; ++i) {
+    job.Create(kOther * i);
+    job.Free(job.Take(100 * i, i * 2 * kMiB, kOther * i));
+    all += i * 2 * kMiB;
+  }
+  const std::vector<ReportMemoryPool> pools = job.Pools();
+  ASSERT_EQ(pools.size(), 8u);
+  EXPECT_EQ(pools[0].reserved, 120 * kMiB);
+  EXPECT_EQ(pools[7].pool, "53 others");
+  uint64_t listed = 0;
+  for (const ReportMemoryPool& pool : pools) listed += pool.reserved;
+  EXPECT_EQ(listed, all);
+}
+
+TEST(PoolFindings, WhatPoolsKeepIsAtTheLineThatMadeThem) {
+  PoolJob job;
+  constexpr uint64_t kSteps = 40;
+  for (uint64_t i = 1; i <= kSteps; ++i) {
+    job.Create(kOther * i);
+    job.Threshold(UINT64_MAX, kOther * i);
+    job.Free(job.Take(100 * i, 8 * kMiB, kOther * i));
+    job.EndStep();
+  }
+  const ProcessFindings findings = FindInJob(&job);
+  uint64_t kept = 0;
+  for (const ReportSite& site : findings.sites) {
+    if (site.kind == "memory_pool") kept += site.kept_in_pools;
+  }
+  EXPECT_EQ(kept, kSteps * 8 * kMiB);
 }
 
 }  // namespace

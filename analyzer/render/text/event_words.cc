@@ -8,6 +8,7 @@
 #include "absl/strings/strip.h"
 #include "analyzer/base/display_text.h"
 #include "analyzer/ledger/kind.h"
+#include "proto/pool_setting.h"
 #include "proto/schema_constants.h"
 
 namespace vramtrack {
@@ -59,6 +60,10 @@ std::string EventDetails(const Trace& trace, const StreamEvent& event) {
                           event.value[1] == 0 ? "" : absl::StrCat(" ", event.value[1]));
     }
     case schema::LIMIT:
+      if (event.shape->kind == schema::MEMORY_POOL) {
+        return absl::StrFormat("pool 0x%x attribute %d to %d", PoolOf(event.value[0]), AttributeOf(event.value[0]),
+                               event.value[1]);
+      }
       return absl::StrCat("limit ", event.value[0], " to ", event.value[1]);
     default:
       return "";

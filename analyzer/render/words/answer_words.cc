@@ -216,8 +216,16 @@ std::string Certainty(const Report& report, const ReportSite& site) {
 std::string TimeToOutOfMemory(const Report& report, const ReportSite& site) {
   if (!site.device || HasRunOut(report, *site.device)) return "";
   const ReportDevice* const device = FindDevice(report, site.device);
-  if (device == nullptr || !device->growth || !device->growth->steps_to_oom) return "";
-  const std::string full = FormatTimeToFull(*device->growth->steps_to_oom);
+  if (device == nullptr) return "";
+  std::optional<double> steps = device->growth ? device->growth->steps_to_oom : std::nullopt;
+  if (!steps && site.kept_in_pools > 0 && site.live_objects > 0 && device->total_bytes > device->end.device_used) {
+    // Each further pool keeps as much as those before it.
+    const double per_step =
+        static_cast<double>(site.kept_in_pools) / static_cast<double>(site.live_objects) * site.rate_objects_per_step;
+    if (per_step > 0) steps = static_cast<double>(device->total_bytes - device->end.device_used) / per_step;
+  }
+  if (!steps) return "";
+  const std::string full = FormatTimeToFull(*steps);
   return full.empty() ? "" : absl::StrCat("at this rate device ", device->index, " is ", full);
 }
 
@@ -247,8 +255,14 @@ std::string NoLeakInShort(const Report& report) {
 std::string ShortEvidence(const Report& report, const ReportSite& site) {
   std::string evidence = Printable(EvidenceOf(site));
   if (!evidence.empty() && evidence.back() == '.') evidence.pop_back();
-  const std::string full = TimeToOutOfMemory(report, site);
-  return absl::StrCat(evidence, evidence.empty() || full.empty() ? "" : "; ", full);
+  std::vector<std::string> parts;
+  if (!evidence.empty()) parts.push_back(std::move(evidence));
+  if (site.kept_in_pools > 0) {
+    parts.push_back(
+        absl::StrCat("they keep ", FormatByteCount(static_cast<double>(site.kept_in_pools)), " that nothing uses"));
+  }
+  if (const std::string full = TimeToOutOfMemory(report, site); !full.empty()) parts.push_back(full);
+  return absl::StrJoin(parts, "; ");
 }
 
 const ReportGrowthLine* GrowingLine(const Report& report) {

@@ -345,8 +345,13 @@ std::string AdviceText(const ReportAdvice& advice) {
 WordRows UntracedRows(const Report& /*report*/, const ReportDevice& device) {
   WordRows rows;
   if (device.unattributed_bytes != 0) {
-    rows.emplace_back("unattributed", BytesText(device.unattributed_bytes) +
-                                          ": the CUDA context, other processes, libraries that were not traced");
+    uint64_t in_pools = 0;
+    for (const ReportMemoryPool& pool : device.memory_pools) in_pools += pool.free_at_end;
+    in_pools = std::min(in_pools, device.unattributed_bytes);
+    rows.emplace_back("unattributed",
+                      absl::StrCat(BytesText(device.unattributed_bytes), ": ",
+                                   in_pools > 0 ? absl::StrCat(BytesText(in_pools), " that CUDA's pools keep, ") : "",
+                                   "the CUDA context, other processes, libraries that were not traced"));
   }
   if (!device.only_cupti.empty()) rows.emplace_back("only CUPTI saw", OnlyCuptiText(device));
   return rows;

@@ -16,6 +16,7 @@
 #include "interpose/session/early_marks.h"
 #include "interpose/session/mark_names.h"
 #include "interpose/stacks/stack_table.h"
+#include "proto/pool_setting.h"
 
 namespace vramtrack {
 namespace {
@@ -333,17 +334,17 @@ void Call::Trimmed(schema::Kind kind, uint64_t pool, uint64_t bytes, int device)
   Check(writer_->Event(schema::TRIM, kind, Device(device), 0, 0, pool, bytes));
 }
 
-void Call::SettingChanged(schema::Kind of, int which, uint64_t value) {
+void Call::SettingChanged(schema::Kind of, uint64_t which, uint64_t value) {
   CaptureStack();
-  Check(writer_->Event(schema::LIMIT, of, thread_.device, 0, stack_, static_cast<uint64_t>(which), value));
+  Check(writer_->Event(schema::LIMIT, of, thread_.device, 0, stack_, which, value));
 }
 
-void Call::PoolAttribute(int attribute, const void* value) {
+void Call::PoolAttribute(uint64_t pool, int attribute, const void* value) {
   // The other attributes that can be set are flags, which take no memory.
   if (attribute != cuda::kPoolReleaseThreshold || value == nullptr) return;
   uint64_t bytes;
   std::memcpy(&bytes, value, sizeof bytes);
-  SettingChanged(schema::MEMORY_POOL, attribute, bytes);
+  SettingChanged(schema::MEMORY_POOL, PoolSetting(pool, static_cast<uint32_t>(attribute)), bytes);
 }
 
 void Call::MemoryInfo(const size_t* free, const size_t* total) {

@@ -159,8 +159,8 @@ class Call {
 
   void DeviceReset(int device = kCurrentDevice);
   void Trimmed(schema::Kind kind, uint64_t pool, uint64_t bytes, int device = kCurrentDevice);
-  void Limit(int which, uint64_t value) { SettingChanged(schema::CONTEXT, which, value); }
-  void PoolAttribute(int attribute, const void* value);
+  void Limit(int which, uint64_t value) { SettingChanged(schema::CONTEXT, static_cast<uint64_t>(which), value); }
+  void PoolAttribute(uint64_t pool, int attribute, const void* value);
   void MemoryInfo(const size_t* free, const size_t* total);
   void FrameworkMemory(uint64_t given_out, uint64_t reserved, int device);
   void Properties(const cuda::DeviceProp* properties, int device);
@@ -181,7 +181,7 @@ class Call {
   uint32_t CaptureNative(const CodeRange& last, bool* through_signal);
   void ContextFreed();
   bool IsOfVirtualMemory(schema::Kind kind, uint64_t address) const;
-  void SettingChanged(schema::Kind of, int which, uint64_t value);
+  void SettingChanged(schema::Kind of, uint64_t which, uint64_t value);
   uint32_t Device(int on) const { return on < 0 ? thread_.device : static_cast<uint32_t>(on); }
   void Check(bool recorded) {
     if (__builtin_expect(!recorded, 0)) session_->ReportIfStopped();
