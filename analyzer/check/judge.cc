@@ -222,7 +222,12 @@ void Judge::JudgeDevices() {
       if (kind.of_device == nullptr) continue;  // it is of one leak
       const std::optional<Limit> limit = LimitOf(kind, device.index);
       if (!limit) continue;
-      JudgeMeasured(kind, *limit, kind.of_device(report_, device, *limit), On(device));
+      CheckFinding finding = On(device);
+      if (const auto* stack = kind.stack_of_device == nullptr ? nullptr : kind.stack_of_device(report_, device)) {
+        NameByFrame(*stack, 0, &finding);
+        finding.subject = On(device).subject;
+      }
+      JudgeMeasured(kind, *limit, kind.of_device(report_, device, *limit), std::move(finding));
     }
     JudgeCategories(device);
   }

@@ -135,6 +135,44 @@ TEST(Check, WithABudgetForLeaksOnlyThoseAboveItFail) {
   EXPECT_EQ(Failed(Judged(Job({stream}), "budget.leak_objects = 1")), "");
 }
 
+// Of a job in which both ranks made one on device 0, and rank 1 works on device 1. Each ran for 100 seconds.
+Report JobWithContexts(double second_began) {
+  Report job = Job({});
+  ReportProcess& first = job.processes[0];
+  first.duration_s = first.newest_event_s = 100;
+  first.contexts.emplace_back().live = 1;
+  first.contexts[0].frames = {Frame("main", "/src/main.py", 3)};
+  ReportProcess second = first;
+  second.newest_event_s = second_began + 100;
+  second.contexts[0].idle = true;
+  second.contexts[0].seconds = 5;
+  second.contexts[0].frames = {Frame("watchdog", "/src/train.py", 41)};
+  job.processes.push_back(second);
+  return job;
+}
+
+TEST(Check, CountsContextsThatAreOnADeviceAtTheSameTime) {
+  const CheckReport check = Judged(JobWithContexts(0), "budget.contexts = 1");
+  ASSERT_EQ(Failed(check), "contexts");
+  EXPECT_EQ(check.findings[0].subject, "device 0");
+  EXPECT_EQ(check.findings[0].value, 2);
+  EXPECT_EQ(check.findings[0].unit, CheckUnit::kContexts);
+  EXPECT_EQ(check.findings[0].line, 41u) << "the one of a process that works elsewhere";
+  EXPECT_EQ(Failed(Judged(JobWithContexts(0), "budget.contexts = 2")), "");
+  EXPECT_EQ(Failed(Judged(JobWithContexts(96), "budget.contexts = 1")), "") << "the first has ended by then";
+  Report other = Job({});
+  other.processes[0] = JobWithContexts(0).processes[1];
+  EXPECT_EQ(Failed(Judged(other, "budget.contexts = 1")), "") << "of a data loader's worker, alone on the device";
+  other.processes[0].contexts.emplace_back().device = 1;
+  EXPECT_EQ(Failed(Judged(other, "budget.contexts = 1")), "contexts") << "its process works on device 1";
+  Report loop = Job({});
+  ReportContext& made = loop.processes[0].contexts.emplace_back();
+  made.made = 1000;
+  EXPECT_EQ(Failed(Judged(loop, "budget.contexts = 1")), "") << "made and destroyed in a loop";
+  made.live = 3;
+  EXPECT_EQ(Failed(Judged(loop, "budget.contexts = 1")), "contexts");
+}
+
 // A job in which windows of equally many bytes stand for steps.
 Report WithoutSteps() {
   Report job = Job({Site("a", Verdict::kLeak, 16 * kMiB)});

@@ -94,6 +94,42 @@ std::optional<double> SecondsToOom(const Report&, const ReportDevice& device, co
   return TimeToOom(device, limit, &ReportGrowth::seconds_to_oom);
 }
 
+// Those on the device at the same time, until their processes end. An idle one adds to those that its
+// process has elsewhere.
+std::optional<double> Contexts(const Report& report, const ReportDevice& device, const Limit&) {
+  std::vector<std::pair<double, double>> changes;  // seconds since 1970, contexts
+  double most = 0;
+  for (const ReportProcess& process : report.processes) {
+    bool idle = false;
+    double of_process = 0;
+    for (const ReportContext& context : process.contexts) {
+      const auto count = static_cast<double>(std::max<uint64_t>(context.live, 1));
+      of_process += count;
+      if (context.device != device.index) continue;
+      idle |= context.idle;
+      changes.emplace_back(process.newest_event_s - process.duration_s + context.seconds, count);
+      changes.emplace_back(process.newest_event_s, -count);
+    }
+    if (idle) most = std::max(most, of_process);
+  }
+  std::sort(changes.begin(), changes.end(),
+            [](const auto& a, const auto& b) { return a.first != b.first ? a.first < b.first : a.second > b.second; });
+  double now = 0;
+  for (const auto& [time, change] : changes) most = std::max(most, now += change);
+  return most;
+}
+
+// The stack of one whose process works elsewhere, or else of any.
+const std::vector<ReportFrame>* StackOfExtraContext(const Report& report, const ReportDevice& device) {
+  const ReportContext* extra = nullptr;
+  for (const ReportProcess& process : report.processes) {
+    for (const ReportContext& context : process.contexts) {
+      if (context.device == device.index && (extra == nullptr || !extra->idle)) extra = &context;
+    }
+  }
+  return extra == nullptr ? nullptr : &extra->frames;
+}
+
 }  // namespace
 
 const std::vector<LimitKind> kLimitKinds = {
@@ -121,14 +157,18 @@ const std::vector<LimitKind> kLimitKinds = {
      StepsToOom, nullptr, "full in $0", ""},
     {"seconds_to_oom", "time-to-oom", LimitUnit::kSeconds, &Limits::seconds_to_oom, "TIME",
      "time until a device is full, such as 30min or 2h", SecondsToOom, nullptr, "full in $0", ""},
+    {"contexts", "contexts", LimitUnit::kContexts, &Limits::contexts, "N",
+     "CUDA contexts on a device at the same time, or of a process that works elsewhere", Contexts, nullptr,
+     "$0 at the same time, there or in one process", "", StackOfExtraContext},
 };
 
 RatePer PerOf(const Report& report) { return report.steps.unit == StepUnit::kStep ? RatePer::kStep : RatePer::kGiB; }
 
 CheckUnit UnitOf(LimitUnit unit, bool share, RatePer per) {
   // By LimitUnit; of a rate the one per step, which those per GiB and per second follow.
-  constexpr CheckUnit kUnits[] = {CheckUnit::kBytes, CheckUnit::kBytesPerStep, CheckUnit::kObjectsPerStep,
-                                  CheckUnit::kBytes, CheckUnit::kSteps,        CheckUnit::kSeconds};
+  constexpr CheckUnit kUnits[] = {CheckUnit::kBytes,   CheckUnit::kBytesPerStep, CheckUnit::kObjectsPerStep,
+                                  CheckUnit::kBytes,   CheckUnit::kSteps,        CheckUnit::kSeconds,
+                                  CheckUnit::kContexts};
   if (share) return CheckUnit::kShare;
   const CheckUnit of_step = kUnits[static_cast<size_t>(unit)];
   const bool is_rate = unit == LimitUnit::kBytesPerStep || unit == LimitUnit::kObjectsPerStep;

@@ -64,7 +64,8 @@ constexpr Expected kExpected[] = {{"size", "500 MiB, 2 GiB"},
                                   {"number of objects per step", "2, 0.5/step"},
                                   {"size or percentage", "2 GiB, 75 %"},
                                   {"number of steps", "1000, 100000"},
-                                  {"duration", "90 s, 30 min, 2 h"}};
+                                  {"duration", "90 s, 30 min, 2 h"},
+                                  {"number of contexts", "1, 8"}};
 
 const Expected& ExpectedOf(LimitUnit unit) { return kExpected[static_cast<size_t>(unit)]; }
 
@@ -87,7 +88,9 @@ absl::Status InvalidLimit(std::string_view text, LimitUnit unit) {
 }
 
 bool IsRate(LimitUnit unit) { return unit == LimitUnit::kBytesPerStep || unit == LimitUnit::kObjectsPerStep; }
-bool HasBytes(LimitUnit unit) { return unit != LimitUnit::kObjectsPerStep && !IsLeast(unit); }
+bool HasBytes(LimitUnit unit) {
+  return unit != LimitUnit::kObjectsPerStep && unit != LimitUnit::kContexts && !IsLeast(unit);
+}
 
 }  // namespace
 
@@ -157,6 +160,8 @@ std::string FormatValue(double value, LimitUnit unit, bool share, RatePer per) {
       return FormatAbout(value) + " steps";
     case LimitUnit::kSeconds:
       return FormatSeconds(value);
+    case LimitUnit::kContexts:
+      return Plural(static_cast<uint64_t>(value), "context", "contexts");
     default:
       return FormatByteCount(value);
   }

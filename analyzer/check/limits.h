@@ -18,7 +18,7 @@
 
 namespace vramtrack {
 
-enum class LimitUnit { kBytes, kBytesPerStep, kObjectsPerStep, kBytesOrShare, kSteps, kSeconds };
+enum class LimitUnit { kBytes, kBytesPerStep, kObjectsPerStep, kBytesOrShare, kSteps, kSeconds, kContexts };
 
 // Returns whether a limit is a minimum; other limits are maximums.
 constexpr bool IsLeast(LimitUnit unit) { return unit == LimitUnit::kSteps || unit == LimitUnit::kSeconds; }
@@ -27,7 +27,7 @@ constexpr bool IsLeast(LimitUnit unit) { return unit == LimitUnit::kSteps || uni
 enum class RatePer { kStep, kGiB, kSecond };
 
 struct Limit {
-  double value = 0;              // bytes, bytes per step, objects per step, steps or seconds; 0 to 1 for a share
+  double value = 0;              // bytes, steps, seconds, contexts, or bytes or objects per step; 0 to 1 for a share
   RatePer per = RatePer::kStep;  // for rates only
   bool share = false;            // a share of the device's memory; for fragmentation, of the reserved bytes
   std::string place;             // where it was set: "budgets.toml:12", "--max-peak"
@@ -44,6 +44,7 @@ struct Limits {
   std::optional<Limit> fragmentation;       // bytes reserved and not live, at the peak
   std::optional<Limit> steps_to_oom;        // a minimum
   std::optional<Limit> seconds_to_oom;      // a minimum
+  std::optional<Limit> contexts;            // CUDA contexts at the same time
   std::map<std::string, Limit> categories;  // bytes live at the peak
 };
 
@@ -63,6 +64,8 @@ struct LimitKind {
   // A phrase that follows the device or rank, with the figure for $0, and the same for a share.
   const char* message;
   const char* share_message;
+  // The stack to look at, of a device that breaks the limit; null where there is none.
+  const std::vector<ReportFrame>* (*stack_of_device)(const Report&, const ReportDevice&) = nullptr;
 };
 extern const std::vector<LimitKind> kLimitKinds;  // see limit_kinds.cc
 

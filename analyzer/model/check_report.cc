@@ -14,6 +14,7 @@ const std::vector<CheckRule> kCheckRules = {
     {"fragmentation", "Fragmentation", "More is reserved and not live at the peak than the budget.", false},
     {"time-to-oom", "Time to out of memory",
      "The device is full sooner, in steps or seconds, than the budget asks for.", false},
+    {"contexts", "CUDA contexts", "More CUDA contexts are on the device at the same time than the budget.", false},
     {"category", "Memory of one category", "More of one category is live at the peak than the budget.", false},
     {"new-site", "New memory", "A site that the baseline does not have needs memory.", true},
     {"grown-site", "More memory", "A site needs more memory than in the baseline.", true},

@@ -30,6 +30,7 @@ enum class CheckUnit {
   kShare,
   kSteps,
   kSeconds,
+  kContexts,
 };
 template <>
 struct EnumNames<CheckUnit> {
@@ -42,7 +43,8 @@ struct EnumNames<CheckUnit> {
                                            "objects_per_second",
                                            "share",
                                            "steps",
-                                           "seconds"};
+                                           "seconds",
+                                           "contexts"};
 };
 
 struct CheckFinding {
