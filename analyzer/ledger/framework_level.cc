@@ -27,13 +27,13 @@ void Ledger::AddFrameworkLevels() {
 }
 
 // Memory at an address, where blocks may come to lie.
-void Ledger::EnterRange(const LiveAllocation& allocation, SiteIndex site, AllocationName memory, bool mapped) {
+void Ledger::EnterRange(const LiveAllocation& allocation, SiteIndex site, AllocationName memory, SiteIndex mapping) {
   const uint32_t scope = sites_.sites()[site].scope;
   if (scope == Site::kNoScope || scopes_[scope].segments == nullptr) return;
   const bool of_graph = IsGraphPool(sites_.sites()[site].key.kind);
   has_graph_pools_ |= of_graph;
   CountSegments(scopes_[scope], scopes_[scope].segments->AddRange(allocation.address(), allocation.bytes, memory, site,
-                                                                  mapped, of_graph));
+                                                                  mapping, of_graph));
 }
 
 uint64_t Ledger::LeaveRange(const LiveAllocation& allocation) {
@@ -67,6 +67,12 @@ void Ledger::CountSegments(const Scope& scope, const std::vector<const Segments:
     site.segment_bytes += range->counted;
     site.segments += range->counted > 0;
     ReportSegments(range->site);
+    if (!range->mapped()) continue;
+    // What is only a place for segments goes with them.
+    ++sites_.sites()[range->mapping].segments;
+    auto space = address_ranges_.upper_bound(range->begin);
+    if (space == address_ranges_.begin() || (--space)->second.end <= range->begin) continue;
+    if (!std::exchange(space->second.holds_segments, true)) ++sites_.sites()[space->second.site].segments;
   }
   if (__builtin_expect(has_graph_pools_, 0)) CountForGraphs(scope.segments);
 }

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -168,7 +169,8 @@ class Ledger {
 
   // A framework's level, framework_level.cc.
   void AddFrameworkLevels();
-  void EnterRange(const LiveAllocation& allocation, SiteIndex site, AllocationName memory, bool mapped);
+  void EnterRange(const LiveAllocation& allocation, SiteIndex site, AllocationName memory, SiteIndex mapping);
+  void OnAddressSpace(const StreamEvent& event, const LiveAllocation& allocation);
   uint64_t LeaveRange(const LiveAllocation& allocation);  // returns the bytes of segments that end with it
   void PlaceBlock(const LiveAllocation& allocation);
   void CountSegments(const Scope& scope, const std::vector<const Segments::Range*>& recognised);
@@ -199,7 +201,13 @@ class Ledger {
   std::vector<RecentSite> recent_;
   SiteTable sites_;
   std::vector<Scope> scopes_;
-  std::deque<Segments> segments_;  // a deque, because scopes point to its entries
+  struct AddressRange {
+    uint64_t end;
+    SiteIndex site;
+    bool holds_segments = false;  // of a framework's allocator
+  };
+  std::map<uint64_t, AddressRange> address_ranges_;  // by their beginning
+  std::deque<Segments> segments_;                    // a deque, because scopes point to its entries
   bool has_graph_pools_ = false;
   absl::flat_hash_map<uint64_t, Sum> sums_;  // by StreamEvent::ordinal
   uint64_t steps_in_sums_ = 0;

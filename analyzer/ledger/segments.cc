@@ -6,7 +6,7 @@
 namespace vramtrack {
 
 const std::vector<const Segments::Range*>& Segments::AddRange(uint64_t begin, uint64_t bytes, Name memory,
-                                                              SiteIndex site, bool mapped, bool of_graph) {
+                                                              SiteIndex site, SiteIndex mapping, bool of_graph) {
   recognised_.clear();
   if (bytes == 0) return recognised_;
   RemoveRange(begin);
@@ -15,10 +15,10 @@ const std::vector<const Segments::Range*>& Segments::AddRange(uint64_t begin, ui
   range.bytes = bytes;
   range.memory = memory;
   range.site = site;
-  range.mapped = mapped;
+  range.mapping = mapping;
   range.of_graph = of_graph;
   if (const auto slept = asleep_.find(begin); slept != asleep_.end()) {
-    if (mapped && slept->second.bytes == bytes) AddLive(&range, slept->second.live);
+    if (range.mapped() && slept->second.bytes == bytes) AddLive(&range, slept->second.live);
     asleep_.erase(slept);
   }
   return recognised_;
@@ -37,7 +37,7 @@ Segments::Range Segments::RemoveRange(uint64_t begin) {
   }
   if (gone.counted > 0) counted_memory_.erase(gone.memory);
   if (gone.is_segment && gone.live == 0) releasable_ -= gone.counted;
-  if (gone.mapped && gone.live > 0) asleep_[begin] = gone;
+  if (gone.mapped() && gone.live > 0) asleep_[begin] = gone;
   return gone;
 }
 
@@ -155,9 +155,10 @@ Segments::Holes Segments::LargestHoles(const std::vector<std::pair<uint64_t, uin
   auto block = blocks.begin();
   for (auto at = ranges_.begin(); at != ranges_.end();) {
     const uint64_t begin = at->first;
-    const bool is_segment = at->second.is_segment, mapped = at->second.mapped;
+    const bool is_segment = at->second.is_segment, mapped = at->second.mapped();
     uint64_t end = begin + at->second.bytes;
-    for (++at; at != ranges_.end() && mapped && at->second.mapped && at->first == end && at->second.is_segment; ++at) {
+    for (++at; at != ranges_.end() && mapped && at->second.mapped() && at->first == end && at->second.is_segment;
+         ++at) {
       end += at->second.bytes;
     }
     if (!is_segment) continue;

@@ -28,17 +28,19 @@ class Segments {
     uint64_t live = 0;     // bytes of blocks in it
     uint64_t counted = 0;  // its part of counted(); 0 for the second view of memory that is mapped twice
     SiteIndex site;        // the site of the allocation that provides the memory
+    SiteIndex mapping;     // the site of the mapping; none where the memory has its own address
     bool is_segment = false;
-    bool mapped = false;    // a mapping, which the allocator joins with its neighbours
     bool of_graph = false;  // part of a CUDA graph's private pool, which nothing else can use
     Name memory;            // the allocation that provides the memory
+
+    bool mapped() const { return !mapping.is_none(); }  // the allocator joins it with its neighbours
   };
 
   // Adds a range. A range that began at the same address is replaced. A mapping where one of the same size was removed
   // with live blocks in it has woken up: the blocks that are still live are in it again. Returns the ranges that became
   // segments by it; the result is valid until the next call.
-  const std::vector<const Range*>& AddRange(uint64_t begin, uint64_t bytes, Name memory, SiteIndex site, bool mapped,
-                                            bool of_graph);
+  const std::vector<const Range*>& AddRange(uint64_t begin, uint64_t bytes, Name memory, SiteIndex site,
+                                            SiteIndex mapping, bool of_graph);
   // Removes the range that begins at `begin` and returns it. `bytes` of the result is 0 if there is none.
   Range RemoveRange(uint64_t begin);
 

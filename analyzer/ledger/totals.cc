@@ -37,7 +37,7 @@ inline void Ledger::Raise(Site* site, Scope* scope, const LiveAllocation& alloca
     if (scope->level == Level::kFramework) {
       PlaceBlock(allocation);
     } else if (MayHoldBlocks(site->key.kind)) {
-      EnterRange(allocation, allocation.site, name, /*mapped=*/false);
+      EnterRange(allocation, allocation.site, name, /*mapping=*/{});
     }
     NoteLevel(scope);
   } else if (scope->live > scope->ceiling) {
@@ -103,6 +103,15 @@ void Ledger::Vanish(const LiveAllocation& allocation, AllocationName name) {
   CallAll(on_free_, [&change](ReplayObserver* observer) { observer->OnFree(change); });
 }
 
+void Ledger::OnAddressSpace(const StreamEvent& event, const LiveAllocation& allocation) {
+  if (event.shape->kind == schema::ADDRESS_RANGE) {
+    address_ranges_[event.address] = {event.address + allocation.bytes, allocation.site};
+  } else if (event.shape->kind == schema::MAPPING) {
+    const auto memory = mapped_.OnMap({event.slot, event.ordinal}, event.shape->stream);
+    if (memory) EnterRange(allocation, memory->site, memory->name, allocation.site);
+  }
+}
+
 // Flat: what it calls has hardly another caller.
 __attribute__((flatten)) void Ledger::Allocate(const StreamEvent& event) {
   const SiteIndex index = __builtin_expect(*event.note != 0, 1) ? SiteIndex(*event.note - 1) : SiteOf(event);
@@ -122,10 +131,7 @@ __attribute__((flatten)) void Ledger::Allocate(const StreamEvent& event) {
   if (__builtin_expect(IsMappable(event.shape->kind), 0)) {
     mapped_.OnCreate({event.slot, event.ordinal}, event.address, index);
   }
-  if (__builtin_expect(event.shape->kind == schema::MAPPING, 0)) {
-    const auto memory = mapped_.OnMap({event.slot, event.ordinal}, event.shape->stream);
-    if (memory) EnterRange(allocation, memory->site, memory->name, /*mapped=*/true);
-  }
+  if (__builtin_expect(IsAddressSpace(event.shape->kind), 0)) OnAddressSpace(event, allocation);
 
   Enter(allocation, {event.slot, event.ordinal}, event.shape->stream);
 }
@@ -140,7 +146,8 @@ __attribute__((flatten)) void Ledger::Free(const StreamEvent& event) {
   const uint32_t kind = sites_.sites()[allocation.site].key.kind;
   if (__builtin_expect(IsMappable(kind) && mapped_.OnRelease(name, allocation), 0)) return;
   Vanish(allocation, name);
-  if (__builtin_expect(kind == schema::MAPPING, 0)) {
+  if (__builtin_expect(IsAddressSpace(kind), 0)) {
+    if (kind == schema::ADDRESS_RANGE) address_ranges_.erase(allocation.address());
     if (const auto ended = mapped_.OnUnmap(name)) Vanish(ended->allocation, ended->name);
   }
 }

@@ -17,6 +17,7 @@
 #include "analyzer/holders/site_holder.h"
 #include "analyzer/leaks/births.h"
 #include "analyzer/leaks/growth.h"
+#include "analyzer/leaks/reserve_growth.h"
 #include "analyzer/model/frame_text.h"
 #include "analyzer/steps/step_choice.h"
 
@@ -352,6 +353,14 @@ constexpr size_t kLeastRises = 5;
 // Objects of a line that became this much larger on average.
 constexpr double kLarger = 1.1;
 
+// Empty without a stack.
+std::string LineOf(const RunCase& of, SiteIndex site) {
+  const std::vector<ReportFrame> frames = of.run.symbolizer->Frames(of.run.ledger.sites()[site].key.stack);
+  if (frames.empty()) return "";
+  const ReportFrame& frame = frames[OwnFrame(frames).value_or(0)];
+  return FrameLocation(frame) + FunctionBehindLocation(frame);
+}
+
 // The line whose objects grew most, as far as they are live at the peak.
 std::string LargerLine(const RunCase& of, DeviceIndex device) {
   const Sites& sites = of.run.ledger.sites();
@@ -365,12 +374,8 @@ std::string LargerLine(const RunCase& of, DeviceIndex device) {
     grown = larger;
     most = i;
   }
-  if (most.is_none()) return "";
-  const std::vector<ReportFrame> frames = of.run.symbolizer->Frames(sites[most].key.stack);
-  if (frames.empty()) return "";
-  const ReportFrame& frame = frames[OwnFrame(frames).value_or(0)];
-  return absl::StrCat("; most is of objects that get larger, from ", FrameLocation(frame),
-                      FunctionBehindLocation(frame));
+  const std::string line = most.is_none() ? "" : LineOf(of, most);
+  return line.empty() ? "" : "; most is of objects that get larger, from " + line;
 }
 
 // A job that needs more memory in each step although it keeps nothing: inputs get longer, or a buffer is freed and made
@@ -400,6 +405,47 @@ Sentences RisingPeaks(const RunCase& of) {
   return sentences;
 }
 
+// The line that asked for most of the segments that came since then and stayed.
+std::string LineOfSegments(const RunCase& of, DeviceIndex device, Step first) {
+  SiteIndex most;
+  uint64_t bytes = 0;
+  for (const SiteIndex i : of.run.ledger.sites().indices()) {
+    const Site& site = of.run.ledger.sites()[i];
+    if (site.key.device != device || !IsSegmentSite(site)) continue;
+    uint64_t kept = 0;
+    for (const Cohort& cohort : of.run.histories.history(i).cohorts) {
+      if (cohort.step >= first) kept += cohort.live_bytes;
+    }
+    if (kept <= bytes) continue;
+    bytes = kept;
+    most = i;
+  }
+  return most.is_none() ? "" : LineOf(of, most);
+}
+
+// Nothing leaks, and yet the device will be full.
+Sentences RisingReserve(const RunCase& of) {
+  Sentences sentences;
+  for (const Scope& scope : of.run.ledger.scopes()) {
+    if (scope.level != Level::kFramework || of.plan().has_windows()) continue;
+    const std::optional<ReserveGrowth> growth =
+        JudgeReserve(SeriesOf(scope.reserved_floors, scope.reserved_floors), SeriesOf(scope.ceilings, scope.ceilings),
+                     of.shape.warmup_end);
+    const uint64_t total = of.run.ledger.DeviceBytes(scope.device);
+    if (!growth || !IsMaterial({growth->unused.bytes_per_step, 0, {}, {}}, of.run.horizon_steps, total)) continue;
+    const double rate = growth->unused.bytes_per_step;
+    const uint64_t reserved = scope.reserved_floors.back();
+    const std::string full = total > reserved ? FormatTimeToFull(static_cast<double>(total - reserved) / rate) : "";
+    const std::string line = LineOfSegments(of, scope.device, growth->first);
+    sentences.push_back(absl::StrCat(
+        line.empty() ? "" : line + ": ", "the framework's allocator reserves ", FormatByteCount(rate),
+        " more per step on device ", scope.device.value(), " than it uses",
+        full.empty() ? "" : "; the device is " + full,
+        ". Live memory does not grow: what other streams, CUDA graphs, MemPools or sizes left is not reused"));
+  }
+  return sentences;
+}
+
 struct RunFact {
   const char* id;
   Sentences (*sentences)(const RunCase& of);
@@ -414,6 +460,7 @@ constexpr RunFact kRunFacts[] = {
     {"uncovered", Uncovered},
     {"kept_outside_steps", KeptOutsideSteps},
     {"rising_peaks", RisingPeaks},
+    {"rising_reserve", RisingReserve},
 };
 
 }  // namespace

@@ -124,7 +124,7 @@ void ProcessAnalysis::JudgeSegments() {
   constexpr uint64_t kFewestSteps = 4;
   for (const SiteIndex i : ledger().sites().indices()) {
     const Site& site = ledger().sites()[i];
-    if (!IsSegmentSite(site) || IsGraphPool(site.key.kind)) continue;
+    if (!IsSegmentSite(site) || IsGraphPool(site.key.kind) || IsAddressSpace(site.key.kind)) continue;
     const auto framework = frameworks_.find(site.key.device);
     if (framework != frameworks_.end() && framework->second.needs_segments()) continue;
     const Evidence evidence = EvidenceOfSurvivors(histories().history(i), run_.steps);
