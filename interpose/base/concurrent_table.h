@@ -110,11 +110,11 @@ class ConcurrentTable {
 
   Bucket* CreateLevel(int level) {
     const size_t bytes = sizeof(Bucket) << kBucketBits[level];
-    auto* mine = static_cast<Bucket*>(MapPrivate(bytes));
+    auto* mine = static_cast<Bucket*>(level == 0 ? MapTable(bytes) : MapPrivate(bytes));
     if (mine == nullptr) return nullptr;
     Bucket* expected = nullptr;
     if (levels_[level].compare_exchange_strong(expected, mine, std::memory_order_acq_rel)) return mine;
-    Unmap(mine, bytes);
+    if (level != 0) Unmap(mine, bytes);
     return expected;
   }
 

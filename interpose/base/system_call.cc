@@ -146,6 +146,26 @@ void* MapPrivate(size_t bytes) {
   return at == MAP_FAILED ? nullptr : at;
 }
 
+void* MapTable(size_t bytes) {
+  constexpr uint64_t kLargePage = 2 << 20;
+  static std::atomic<uint64_t> page, used;
+  uint64_t at = page.load(std::memory_order_acquire);
+  if (at == 0) {
+    const auto mapped = reinterpret_cast<uint64_t>(MapPrivate(2 * kLargePage));
+    if (mapped == 0) return nullptr;
+    const uint64_t large = (mapped + kLargePage - 1) / kLargePage * kLargePage;
+    UseHugePages(reinterpret_cast<void*>(large), kLargePage);
+    if (page.compare_exchange_strong(at, large, std::memory_order_acq_rel)) {
+      at = large;
+    } else {
+      Unmap(reinterpret_cast<void*>(mapped), 2 * kLargePage);
+    }
+  }
+  const uint64_t rounded = (bytes + 63) / 64 * 64;
+  const uint64_t offset = used.fetch_add(rounded, std::memory_order_relaxed);
+  return offset + rounded <= kLargePage ? reinterpret_cast<void*>(at + offset) : MapPrivate(bytes);
+}
+
 void* MapWipedOnFork(size_t bytes) {
   void* at = MapPrivate(bytes);
   if (at != nullptr && madvise(at, bytes, MADV_WIPEONFORK) != 0) {

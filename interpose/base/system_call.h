@@ -62,6 +62,9 @@ uint64_t FileSizeLimit();
 void* MapShared(int fd, uint64_t offset, size_t bytes);
 // Maps zeroed private memory. Returns null on failure.
 void* MapPrivate(size_t bytes);
+// Does the same for small tables that hooks look into at random: they share one large page, where the system has any,
+// because a miss of the translation cache costs as much as one of the data. Never unmap them. Thread-safe.
+void* MapTable(size_t bytes);
 // Maps private memory that is zeroed in a forked child. Returns null on failure, or if the kernel does not support it
 // (before 4.14).
 void* MapWipedOnFork(size_t bytes);

@@ -72,6 +72,7 @@ class GraphRing {
   // PyTorch's number for the owning thread; 0 while the ring has no owner.
   std::atomic<uint64_t> owner{0};
   std::atomic<uint32_t> system_thread{0};
+  bool has_made = false;  // nodes; used by the owner only
 
  private:
   // The parts of an entry from the lowest bit: the stack (32 bits); a hash of the node's address once Claim has set it
@@ -107,11 +108,16 @@ class GraphRings {
   // place is free or memory cannot be allocated. `system_thread` is the kernel's thread id of the calling thread.
   GraphRing* Take(uint64_t thread, uint32_t system_thread);
 
+  // Whether more than one thread has made nodes, or one took over the ring of another.
+  bool several_makers() const { return makers_.load(std::memory_order_relaxed) > 1; }
+  void NoteMaker() { makers_.fetch_add(1, std::memory_order_relaxed); }
+
  private:
   static constexpr size_t kRings = 256;  // at most 4.2 MB each, if the thread makes kNodes nodes
   static constexpr size_t kProbes = 8;
 
   SpinLock lock_;
+  std::atomic<uint32_t> makers_;
   std::atomic<GraphRing*> rings_[kRings];
 };
 
@@ -149,7 +155,8 @@ class NodeLayout {
     const auto* words = static_cast<const uint64_t*>(node);
     const uint64_t number = words[number_word_.load(std::memory_order_acquire)];
     uint32_t candidates = thread_words_.load(std::memory_order_relaxed);
-    if (__builtin_expect((candidates & (candidates - 1)) != 0, 0) && number != kNoNumber) {
+    // While one thread makes all nodes, the words that may hold its number are the same in each.
+    if ((candidates & (candidates - 1)) != 0 && number != kNoNumber && rings.several_makers()) {
       candidates = Refine(words, number, candidates, rings);
     }
     return {words[Best(candidates)], number};
@@ -206,7 +213,13 @@ class GraphNodes {
 
   // Records that the calling thread has made a node. `stack` is that of the forward call.
   void Made(uint64_t number, uint32_t stack) {
-    if (GraphRing* ring = Own()) ring->Put(number, stack);
+    GraphRing* ring = Own();
+    if (ring == nullptr) return;
+    if (__builtin_expect(!ring->has_made, 0)) {
+      ring->has_made = true;
+      rings_.NoteMaker();
+    }
+    ring->Put(number, stack);
   }
 
   bool layout_known() const { return layout_.known(); }
