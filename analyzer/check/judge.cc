@@ -223,9 +223,11 @@ void Judge::JudgeDevices() {
       const std::optional<Limit> limit = LimitOf(kind, device.index);
       if (!limit) continue;
       CheckFinding finding = On(device);
-      if (const auto* stack = kind.stack_of_device == nullptr ? nullptr : kind.stack_of_device(report_, device)) {
+      const auto* stack = kind.stack_of_device == nullptr ? nullptr : kind.stack_of_device(report_, device);
+      if (stack != nullptr) {
+        const std::string subject = finding.subject;  // the limit is of the device, not of the line
         NameByFrame(*stack, 0, &finding);
-        finding.subject = On(device).subject;
+        finding.subject = subject;
       }
       JudgeMeasured(kind, *limit, kind.of_device(report_, device, *limit), std::move(finding));
     }

@@ -431,9 +431,10 @@ Sentences RisingReserve(const RunCase& of) {
     const std::optional<ReserveGrowth> growth =
         JudgeReserve(SeriesOf(scope.reserved_floors, scope.reserved_floors), SeriesOf(scope.ceilings, scope.ceilings),
                      of.shape.warmup_end);
-    const uint64_t total = of.run.ledger.DeviceBytes(scope.device);
-    if (!growth || !IsMaterial({growth->unused.bytes_per_step, 0, {}, {}}, of.run.horizon_steps, total)) continue;
+    if (!growth) continue;
     const double rate = growth->unused.bytes_per_step;
+    const uint64_t total = of.run.ledger.DeviceBytes(scope.device);
+    if (!IsMaterial({rate, 0, {}, {}}, of.run.horizon_steps, total)) continue;
     const uint64_t reserved = scope.reserved_floors.back();
     const std::string full = total > reserved ? FormatTimeToFull(static_cast<double>(total - reserved) / rate) : "";
     const std::string line = LineOfSegments(of, scope.device, growth->first);

@@ -47,7 +47,7 @@ class PoolFindings final : public Collector, public ReplayObserver {
       report.free_at_end = FreeNow(pool);
       report.release_threshold = pool.largest_threshold;
       if (handle != kDefaultPool) {
-        // Of a trace that does not say of which pool one was set.
+        // An older trace does not say for which pool a threshold was set: it may be this one.
         const auto unknown = thresholds_.find({index, kDefaultPool});
         if (report.release_threshold == 0 && unknown != thresholds_.end()) report.release_threshold.reset();
       }

@@ -86,7 +86,7 @@ TEST(PoolFindings, TwoPoolsAreTwo) {
   EXPECT_EQ(pools[1].peak_live, 20 * kMiB);
   EXPECT_EQ(pools[1].free_releasable, 20 * kMiB);
   EXPECT_EQ(pools[1].trims, 1u);
-  EXPECT_FALSE(pools[1].release_threshold) << "an old trace does not tell of which pool it is";
+  EXPECT_FALSE(pools[1].release_threshold) << "an older trace does not say for which pool the threshold was set";
 }
 
 TEST(PoolFindings, AThresholdIsOfItsPool) {

@@ -154,7 +154,7 @@ void WriteGrowingLine(const TextView& view, const ReportGrowthLine& line) {
   page->Words(absl::StrCat("not called a leak: ", Printable(line.why)), kFindingIndent);
 }
 
-// Without a line that may leak.
+// What these say is sure, and no line leaks.
 bool SaysThatItGrows(const ReportReason& reason) {
   return reason.id == "rising_peaks" || reason.id == "rising_reserve";
 }
@@ -163,17 +163,17 @@ void WriteNotEnough(const TextView& view) {
   const ReportGrowthLine* const grows = GrowingLine(view.report);
   if (grows != nullptr) WriteGrowingLine(view, *grows);
   const std::vector<std::string> reasons = NotEnoughWords(view.report);
-  const bool only_grows = grows == nullptr && !view.report.reasons.empty() && SaysThatItGrows(view.report.reasons[0]);
-  const int indent = grows != nullptr || only_grows ? kFindingIndent : 21;
+  // The first sentence has a title, unless a line was named above it.
+  const bool sure = !view.report.reasons.empty() && SaysThatItGrows(view.report.reasons[0]);
+  const char* const title = grows != nullptr ? "" : sure ? "GROWS" : "NOT ENOUGH EVIDENCE";
+  const int indent = grows != nullptr || sure ? kFindingIndent : 21;
   size_t left = view.options.Whole("answer") ? SIZE_MAX : kReasonsInShort;
   for (const std::string& reason : reasons) {
     // The first sentence says of what grows most what has been said.
     if (grows != nullptr && &reason == &reasons[0] && reason.find(Printable(grows->line)) == 0) continue;
     if (left-- == 0) break;
-    const bool titled = grows == nullptr && &reason == &reasons[0];
-    const std::string title =
-        titled ? Painted(view.page->style(), Paint::kWarning, only_grows ? "GROWS" : "NOT ENOUGH EVIDENCE") : "";
-    view.page->Words(reason, indent, Paint::kPlain, title);
+    const bool titled = *title != '\0' && &reason == &reasons[0];
+    view.page->Words(reason, indent, Paint::kPlain, titled ? Painted(view.page->style(), Paint::kWarning, title) : "");
   }
 }
 
