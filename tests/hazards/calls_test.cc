@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "analyzer/ledger/ledger.h"
 #include "tests/hazards/hazard.h"
 
 namespace vramtrack {
@@ -78,6 +79,41 @@ TEST(CallsTest, AnAddressGivenOutAgainIsNeverTakenForTheOldOne) {
     }
   }
   EXPECT_EQ(wrong, 0u);
+}
+
+// Compares what the ledger counts with what the driver said was free.
+class DriverFigures : public ReplayObserver {
+ public:
+  void OnBegin(const Ledger& ledger) override { ledger_ = &ledger; }
+  void OnOtherEvent(const StreamEvent& event) override {
+    if (event.operation != schema::MEMORY_INFO) return;
+    uint64_t live = 0;
+    for (const Scope& scope : ledger_->scopes()) live += scope.is_device() ? scope.live : 0;
+    if (differences_.empty()) first_free_ = event.value[0];
+    differences_.push_back(static_cast<int64_t>(first_free_ - event.value[0]) - static_cast<int64_t>(live));
+  }
+  const std::vector<int64_t>& differences() const { return differences_; }
+
+ private:
+  const Ledger* ledger_ = nullptr;
+  uint64_t first_free_ = 0;
+  std::vector<int64_t> differences_;
+};
+
+TEST(CallsTest, AMulticastObjectKeepsWhatIsBoundToIt) {
+  // Live: the context, two address ranges; a multicast object, a binding and its memory, whose handle is released.
+  const RunResult run = ExpectUnharmed(
+      {"", "multicast_objects", {}, {.allocations = Expected::kAny, .frees = Expected::kAny, .live = Expected::kAny}});
+  ASSERT_EQ(run.traces.size(), 1u);
+  EXPECT_NE(run.out.find("gone with its object: 2 MiB\n"), std::string::npos) << run.out;
+  auto trace = Trace::Open(run.traces[0]);
+  ASSERT_TRUE(trace.ok());
+  DriverFigures figures;
+  LedgerOptions options;
+  options.observers = {&figures};
+  Ledger ledger(**trace, {}, options);
+  ledger.Replay();
+  EXPECT_EQ(figures.differences(), std::vector<int64_t>(11, 0));
 }
 
 }  // namespace

@@ -50,6 +50,10 @@ extern "C" void not_in_this_release();
 #if CUDART_VERSION < 13040
 #define cuGraphAddNode_v3 not_in_this_release
 #endif
+#if CUDART_VERSION < 13010
+#define cuMulticastBindMem_v2 not_in_this_release
+#define cuMulticastBindAddr_v2 not_in_this_release
+#endif
 #if CUDART_VERSION < 13020
 #define cudaGreenCtxCreate not_in_this_release
 #define cudaExecutionCtxDestroy not_in_this_release

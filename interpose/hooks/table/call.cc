@@ -8,9 +8,9 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "interpose/base/concurrent_table.h"
 #include "interpose/hooks/table/captures.h"
 #include "interpose/hooks/table/current_device.h"
+#include "interpose/hooks/table/live_key.h"
 #include "interpose/hooks/table/unseen.h"
 #include "interpose/recorder/live_set.h"
 #include "interpose/session/early_marks.h"
@@ -21,71 +21,12 @@
 namespace vramtrack {
 namespace {
 
-// Addresses and handles of different kinds may coincide. One space holds all that one function may free: cudaFree,
-// cudaFreeAsync and cudaIpcCloseMemHandle; cuMemRelease.
-constexpr uint64_t SpaceOf(uint32_t kind) {
-  switch (kind) {
-    case schema::DEVICE:
-    case schema::GRAPH_POOL:
-    case schema::PITCHED:
-    case schema::MANAGED:
-    case schema::STREAM_ORDERED:
-    case schema::POOL:
-    case schema::HOST_POOL:
-    case schema::IPC_MAPPING:
-    case schema::EXTERNAL_MAPPING:
-    case schema::GRAPH_MEMORY:
-      return schema::DEVICE;
-    case schema::PHYSICAL:
-    case schema::GRAPH_POOL_PHYSICAL:
-    case schema::HOST_PHYSICAL:
-    case schema::IMPORTED:
-    case schema::MULTICAST:
-      return schema::PHYSICAL;
-    case schema::EXTERNAL_SEMAPHORE:
-      return 62;  // kinds beyond 63 take numbers that no other one uses here
-    case schema::TEXTURE:
-      return 63;
-    default:
-      return kind;
-  }
-}
-
-uint64_t KeyOf(uint32_t kind, uint64_t address) { return address << 6 | SpaceOf(kind); }
-
 // Pools and memory with a handle may lie on the host.
 schema::Kind KindOn(schema::Kind kind, int on) {
   if (__builtin_expect(on != kHostMemory, 1)) return kind;
   return kind == schema::POOL ? schema::HOST_POOL : schema::HOST_PHYSICAL;
 }
 
-// Counts the owners of objects that CUDA returns more than once: memory handles and IPC mappings. Thread-safe like
-// ConcurrentTable: the program orders the calls for one key, as CUDA requires.
-class References {
- public:
-  // Adds an owner to an object that has at least one.
-  void Retain(uint64_t key) { more_.Insert(key, more_.Find(key) + 1); }
-
-  // Removes an owner. Returns false if it was the last one, so that the object ends.
-  bool Release(uint64_t key) {
-    const uint64_t more = more_.Find(key);
-    if (more == 0) return false;
-    if (more == 1) {
-      more_.Remove(key);
-    } else {
-      more_.Insert(key, more - 1);
-    }
-    return true;
-  }
-
-  void Forget(uint64_t key) { more_.Remove(key); }
-
- private:
-  ConcurrentTable more_;  // owners beyond the first
-};
-References references;
-// Bytes of each mapping, by its key.
-ConcurrentTable mapped_bytes;
 // Whether virtual addresses were ever reserved: most programs never do.
 std::atomic<bool> addresses_reserved{false};
 
@@ -240,7 +181,7 @@ void Call::Freeing(schema::Kind kind, uint64_t address, uint64_t stream, int on)
 }
 
 void Call::FreeFailed(cuda::Error error) {
-  if (released_) references.Retain(freed_key_);
+  if (released_) KeepOwner(freed_key_);
   const bool known = freed_identity_ != 0;
   if (known) {
     session_->live().Insert(freed_key_, freed_identity_);
@@ -255,46 +196,6 @@ void Call::FreeFailed(cuda::Error error) {
 void Call::ContextFreed() {
   const int device = freed_address_ == 0 ? -1 : ForgetContext(freed_address_);
   if (device >= 0) DeviceReset(device);
-}
-
-void Call::Retained(schema::Kind kind, uint64_t address) {
-  if (address == 0) return;
-  const uint64_t key = KeyOf(kind, address);
-  const SpinLockHolder hold(&session_->retaining());
-  if (session_->live().Find(key) != 0) {
-    references.Retain(key);
-    return;
-  }
-  references.Forget(key);
-  Allocated(kind, address, 0, 0);
-}
-
-void Call::Releasing(schema::Kind kind, uint64_t address) {
-  if (address == 0) return;
-  const uint64_t key = KeyOf(kind, address);
-  if (references.Release(key)) {
-    released_ = true;
-    freed_key_ = key;
-    return;
-  }
-  Freeing(kind, address, 0);
-}
-
-void Call::Mapped(uint64_t address, uint64_t bytes, uint64_t handle) {
-  CaptureStack();
-  mapped_bytes.Insert(KeyOf(schema::MAPPING, address), bytes);
-  Allocated(schema::MAPPING, address, bytes, handle);
-}
-
-void Call::Unmapped(uint64_t address, uint64_t bytes) {
-  MarkRelease();
-  // The program alone decides what is mapped there next, so recording it afterwards mixes nothing up.
-  for (const uint64_t end = address + bytes; address < end;) {
-    const uint64_t mapping = mapped_bytes.Remove(KeyOf(schema::MAPPING, address));
-    Freeing(schema::MAPPING, address, 0);
-    if (mapping == 0) return;
-    address += mapping;
-  }
 }
 
 void Call::NodeAdded(const void* parameters) {

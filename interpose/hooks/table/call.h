@@ -136,6 +136,7 @@ class Call {
   // Call it after a real freeing call that succeeded.
   void Freed(schema::Kind kind) {
     if (kind == schema::CONTEXT) ContextFreed();
+    if (kind == schema::PHYSICAL) MemoryFreed();
   }
 
   // For objects that CUDA returns more than once and that end with their last release. Retained is called after the
@@ -146,6 +147,16 @@ class Call {
   // For cuMemMap and cuMemUnmap, after they succeeded. cuMemUnmap may remove several neighbouring mappings.
   void Mapped(uint64_t address, uint64_t bytes, uint64_t handle);
   void Unmapped(uint64_t address, uint64_t bytes);
+
+  // For multicast objects. What is bound to one is recorded as a mapping whose address is the object's handle: it keeps
+  // its memory until it is unbound, or the object is released and no longer mapped. Call Bound and Unbound after the
+  // calls succeeded. `device`: kCurrentDevice where the call does not say it. NewMulticast and NewMemory note a new
+  // handle and return it.
+  uint64_t NewMulticast(uint64_t handle);
+  uint64_t NewMemory(uint64_t handle, const cuda::AllocationProp* properties);
+  void Bound(uint64_t multicast, uint64_t offset, uint64_t handle, uint64_t bytes, int device);
+  void BoundAddress(uint64_t multicast, uint64_t offset, uint64_t address, uint64_t bytes, int device);
+  void Unbound(uint64_t multicast, uint64_t offset, int device);
 
   // A node of any type was added to a graph; only memory nodes are recorded. `parameters` points to CUgraphNodeParams.
   void NodeAdded(const void* parameters);
@@ -180,6 +191,8 @@ class Call {
   void DefineKnown();
   uint32_t CaptureNative(const CodeRange& last, bool* through_signal);
   void ContextFreed();
+  void MemoryFreed();
+  void KeepOwner(uint64_t key);
   bool IsOfVirtualMemory(schema::Kind kind, uint64_t address) const;
   void SettingChanged(schema::Kind of, uint64_t which, uint64_t value);
   uint32_t Device(int on) const { return on < 0 ? thread_.device : static_cast<uint32_t>(on); }
