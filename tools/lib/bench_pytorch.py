@@ -20,25 +20,26 @@ class Mode:
 
 
 UNTRACED = Mode("untraced")
+ALL_STACKS = Mode("both, and the backward link", stacks="native,python")
 MODES = [
     UNTRACED,
     Mode("no stacks", stacks="none"),
     Mode("native stacks", stacks="native"),
     Mode("Python stacks", stacks="python"),
-    Mode("both, and the backward link", stacks="native,python"),
+    ALL_STACKS,
     Mode("the same, at most %s of trace" % BOUND, stacks="native,python", bound=BOUND),
     Mode("PyTorch's own history, Python", history="python"),
     Mode("PyTorch's own history, all", history="all"),
 ]
 
 
-class Steps:
-    """Runs tests/benchmark/pytorch_steps.py in a process of its own each time."""
+class Programs:
+    """Runs a program of tests/benchmark in a process of its own each time."""
 
     def __init__(self, root, python, run_json, folder):
         self.root, self.python, self.run_json, self.folder = root, python, run_json, folder
 
-    def run(self, mode, steps):
+    def run(self, mode, program, *arguments):
         command = [os.path.join(self.root, "tools", "simulated-cuda"), "--"]
         environment = {"SIMCUDA_BACKED": "0", "SIMCUDA_PYTORCH": os.path.dirname(os.path.dirname(self.python)),
                        "PYTHONDONTWRITEBYTECODE": "1"}
@@ -51,13 +52,28 @@ class Steps:
                 environment["VRAMTRACK_MAX_BYTES"] = mode.bound
             library = os.path.join(self.root, ".bazel", "bin", "interpose", "libvramtrack.so")
             command += ["env", "LD_PRELOAD=" + library]
-        command += [self.python, os.path.join(self.root, "tests", "benchmark", "pytorch_steps.py"), str(steps)]
+        command += [self.python, os.path.join(self.root, "tests", "benchmark", program + ".py"), *arguments]
         if mode.history:
             command += ["--history", mode.history]
         result = self.run_json(command, environment)
         if mode.traced:
             result["trace_bytes"] = os.path.getsize(trace)
         return result
+
+    def steps(self, mode, count):
+        return self.run(mode, "pytorch_steps", str(count))
+
+
+def bench_blocks(programs, rounds):
+    """A block and its free, of both allocators of PyTorch: ns a pair, the best of all rounds."""
+    turns = [[programs.run(mode, "pytorch_blocks") for mode in (UNTRACED, ALL_STACKS)] for _ in range(rounds)]
+    results = {}
+    print("\na block of PyTorch and its free, ns a pair\n%-34s %12s %12s %12s" % ("", "untraced", "traced", "overhead"))
+    for kind in ("device", "pinned"):
+        results[kind] = {name: min(turn[i][kind] for turn in turns) for i, name in enumerate(("plain_ns", "traced_ns"))}
+        over = results[kind]["traced_ns"] - results[kind]["plain_ns"]
+        print("%-34s %12.0f %12.0f %12.0f" % (kind, results[kind]["plain_ns"], results[kind]["traced_ns"], over))
+    return results
 
 
 def summary(mode, results, plain, longer):
@@ -84,14 +100,14 @@ def bench(root, run_json, folder, quick):
     if not os.path.exists(python):
         print("\nPyTorch is not installed: tools/setup --pytorch does it; no steps in this run")
         return None
-    steps = Steps(root, python, run_json, folder)
+    programs = Programs(root, python, run_json, folder)
     rounds, count = (2, STEPS // 4) if quick else (ROUNDS, STEPS)
     results = {mode.name: [] for mode in MODES}
     for turn in range(rounds):
         for mode in (MODES if turn % 2 == 0 else reversed(MODES)):
-            results[mode.name].append(steps.run(mode, count))
+            results[mode.name].append(programs.steps(mode, count))
     summaries = {mode.name: summary(mode, results[mode.name], results[UNTRACED.name],
-                                    steps.run(mode, 3 * count) if mode.traced else None) for mode in MODES}
+                                    programs.steps(mode, 3 * count) if mode.traced else None) for mode in MODES}
     print("\na step of GPT-2 small, %d allocations; %d rounds of %d steps, each compared within its round" %
           (round(summaries[UNTRACED.name]["allocations_per_step"]), rounds, count))
     print("%-34s %8s %8s %8s %8s %8s %12s" % ("", "wall ms", "cpu ms", "best", "median", "MiB", "bytes/step"))
@@ -99,4 +115,5 @@ def bench(root, run_json, folder, quick):
         print("%-34s %8.2f %8.2f %+7.1f%% %+7.1f%% %8.1f %12s" %
               (name, s["wall_ms"], s["cpu_ms"], 100 * (s["best_ratio"] - 1), 100 * (s["median_ratio"] - 1),
                s["resident_mib"], "%.0f" % s["bytes_per_step"] if "bytes_per_step" in s else "-"))
+    summaries["blocks"] = bench_blocks(programs, rounds)
     return summaries

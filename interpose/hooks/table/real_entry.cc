@@ -11,21 +11,15 @@
 
 namespace vramtrack {
 
-std::atomic<uint64_t> Providers::call_sites_[kCallSites];
-std::atomic<void*> Providers::functions_[kMax][kEntryCount];
-std::atomic<uint64_t> Providers::bases_[kMax];
+Providers::CallSite Providers::call_sites_[kCallSites];
 std::atomic<uint32_t> Providers::unloading_, Providers::unloads_;
 
 namespace {
 
-struct Candidate {
-  void* function;
-  uint64_t base;
-};
-
 // A library that exports a function, and whether it comes after ours.
 struct Exporter {
-  Candidate candidate;
+  void* function;
+  uint64_t base;
   const char* library;
   bool behind_us;
 };
@@ -57,25 +51,25 @@ class Choice {
     const bool of_cuda = IsCudaLibrary(exporter.library);
     if (!exporter.behind_us) {
       // Where we were loaded late, libraries of CUDA come before ours.
-      if (before_.function == nullptr && of_cuda) before_ = exporter.candidate;
+      if (before_ == nullptr && of_cuda) before_ = exporter.function;
       return true;
     }
-    const bool other_tool = first_.function == nullptr && !of_framework_ && !of_cuda;
-    if (first_.function == nullptr) first_ = exporter.candidate;
+    const bool other_tool = first_ == nullptr && !of_framework_ && !of_cuda;
+    if (first_ == nullptr) first_ = exporter.function;
     if (other_tool) return false;
-    if (caller_known_ && (caller_.Needs(exporter.library) || caller_.base() == exporter.candidate.base)) {
-      first_ = exporter.candidate;
+    if (caller_known_ && (caller_.Needs(exporter.library) || caller_.base() == exporter.base)) {
+      first_ = exporter.function;
       return false;
     }
     return true;
   }
-  Candidate made() const { return first_.function != nullptr ? first_ : before_; }
+  void* made() const { return first_ != nullptr ? first_ : before_; }
 
  private:
   const bool of_framework_;
   LoadedObject caller_;
   const bool caller_known_;
-  Candidate first_ = {}, before_ = {};
+  void *first_ = nullptr, *before_ = nullptr;
 };
 
 // False where they are not known: libraries come and go all the time.
@@ -83,7 +77,7 @@ bool Exporters::Update(Entry entry) {
   if (count > kMax) visited = {};
   bool remains[kMax] = {};
   const auto note = [&](uint64_t base) {
-    for (size_t i = 0; i < count; ++i) remains[i] |= all[i].candidate.base == base;
+    for (size_t i = 0; i < count; ++i) remains[i] |= all[i].base == base;
   };
   const auto drop_others = [&](Earlier earlier) {
     if (earlier == Earlier::kForgotten) behind_us = IsOfFramework(entry);
@@ -101,12 +95,12 @@ bool Exporters::Update(Entry entry) {
     }
     void* function = object.Find(EntryName(entry));
     if (function == nullptr) return;
-    if (count < kMax) all[count] = {{function, object.base()}, object.name(), behind_us};
+    if (count < kMax) all[count] = {function, object.base(), object.name(), behind_us};
     ++count;
   });
 }
 
-Candidate ChooseAmongAll(Entry entry, const void* caller) {
+void* ChooseAmongAll(Entry entry, const void* caller) {
   Choice choice(entry, caller);
   bool behind_us = IsOfFramework(entry);
   EachLoadedObject([&](const LoadedObject& object) {
@@ -115,7 +109,7 @@ Candidate ChooseAmongAll(Entry entry, const void* caller) {
       return true;
     }
     void* function = object.Find(EntryName(entry));
-    return function == nullptr || choice.Consider({{function, object.base()}, object.name(), behind_us});
+    return function == nullptr || choice.Consider({function, object.base(), object.name(), behind_us});
   });
   return choice.made();
 }
@@ -123,7 +117,7 @@ Candidate ChooseAmongAll(Entry entry, const void* caller) {
 // A static that had to be constructed would be constructed by several threads at once: nothing guards it here.
 static_assert(std::is_trivially_default_constructible_v<Exporters>, "it is zero from the start");
 
-Candidate Choose(Entry entry, const void* caller) {
+void* Choose(Entry entry, const void* caller) {
   static Exporters of_entries[kEntryCount];
   static SpinLock lock;
   if (!lock.TryLock()) return ChooseAmongAll(entry, caller);
@@ -150,40 +144,31 @@ bool Providers::IsNeededBy(Entry entry, const void* caller) {
   return needed;
 }
 
-size_t Providers::Number(uint64_t base) {
-  for (size_t i = 0; i < kMax; ++i) {
-    uint64_t known = bases_[i].load(std::memory_order_acquire);
-    if (known == base + 1) return i;
-    if (known == 0 && (bases_[i].compare_exchange_strong(known, base + 1) || known == base + 1)) return i;
-  }
-  return kMax;
-}
-
 void* Providers::Find(Entry entry, const void* caller) {
   const uint32_t unloads = unloads_.load(std::memory_order_acquire);
-  const Candidate found = Choose(entry, caller);
-  if (found.function == nullptr || caller == nullptr || unloading_.load(std::memory_order_acquire) != 0) {
-    return found.function;
-  }
-  const size_t number = Number(found.base);
-  if (number == kMax) return found.function;
-  functions_[number][static_cast<size_t>(entry)].store(found.function, std::memory_order_relaxed);
-  const uint64_t site = reinterpret_cast<uint64_t>(caller) << 16;
-  call_sites_[Slot(site)].store(site | number, std::memory_order_release);
+  void* const found = Choose(entry, caller);
+  if (found == nullptr || caller == nullptr || unloading_.load(std::memory_order_acquire) != 0) return found;
+  const uint64_t key = KeyOf(entry, caller);
+  CallSite& site = call_sites_[Slot(key)];
+  uint64_t before = site.key.load(std::memory_order_relaxed);
+  if (before == kBeingWritten || !site.key.compare_exchange_strong(before, kBeingWritten)) return found;
+  site.real.store(found, std::memory_order_release);
+  site.key.store(key, std::memory_order_release);
   // Either this sees that an unloading has begun, or the unloading sees the call site.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (unloads_.load(std::memory_order_acquire) != unloads) {
-    call_sites_[Slot(site)].store(0, std::memory_order_relaxed);
-    functions_[number][static_cast<size_t>(entry)].store(nullptr, std::memory_order_relaxed);
+    before = key;
+    site.key.compare_exchange_strong(before, 0);
   }
-  return found.function;
+  return found;
 }
 
 void Providers::ForgetCallSites() {
   unloads_.fetch_add(1, std::memory_order_acq_rel);
   std::atomic_thread_fence(std::memory_order_seq_cst);  // see Find
-  for (std::atomic<uint64_t>& site : call_sites_) {
-    if (site.load(std::memory_order_relaxed) != 0) site.store(0, std::memory_order_relaxed);
+  for (CallSite& site : call_sites_) {
+    uint64_t key = site.key.load(std::memory_order_relaxed);
+    if (key != 0 && key != kBeingWritten) site.key.compare_exchange_strong(key, 0);
   }
 }
 
@@ -193,18 +178,6 @@ void Providers::BeforeUnload() {
 }
 
 void Providers::AfterUnload() {
-  bool loaded[kMax] = {};
-  EachLoaderEntry([&loaded](const dl_phdr_info& info) {
-    for (size_t i = 0; i < kMax; ++i) {
-      loaded[i] |= bases_[i].load(std::memory_order_acquire) == info.dlpi_addr + 1;
-    }
-    return true;
-  });
-  for (size_t i = 0; i < kMax; ++i) {
-    if (loaded[i] || bases_[i].load(std::memory_order_acquire) == 0) continue;
-    for (std::atomic<void*>& function : functions_[i]) function.store(nullptr, std::memory_order_relaxed);
-    bases_[i].store(0, std::memory_order_release);
-  }
   ForgetCallSites();
   unloading_.fetch_sub(1, std::memory_order_acq_rel);
 }

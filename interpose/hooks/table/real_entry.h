@@ -32,16 +32,14 @@ bool IsOfFramework(Entry entry);
 // The libraries that contain real functions.
 class Providers {
  public:
-  static constexpr size_t kMax = 16;
-
   // Returns the function that `caller`, an address in the calling code, would reach without the hooks; null if no
   // loaded library has it. A known call site needs one table look-up. Thread- and signal-safe.
   static void* Real(Entry entry, const void* caller) {
-    const uint64_t site = reinterpret_cast<uint64_t>(caller) << 16;
-    const uint64_t seen = call_sites_[Slot(site)].load(std::memory_order_acquire);
-    if (__builtin_expect((seen ^ site) < kMax, 1)) {
-      void* real = functions_[seen & (kMax - 1)][static_cast<size_t>(entry)].load(std::memory_order_relaxed);
-      if (__builtin_expect(real != nullptr, 1)) return real;
+    const uint64_t key = KeyOf(entry, caller);
+    const CallSite& site = call_sites_[Slot(key)];
+    if (__builtin_expect(site.key.load(std::memory_order_acquire) == key, 1)) {
+      void* const real = site.real.load(std::memory_order_acquire);
+      if (__builtin_expect(site.key.load(std::memory_order_relaxed) == key, 1)) return real;
     }
     return Find(entry, caller);
   }
@@ -59,15 +57,22 @@ class Providers {
  private:
   static constexpr size_t kCallSites = 4096;
 
-  static size_t Slot(uint64_t site) { return site * 0x9e3779b97f4a7c15 >> 52; }
+  // A call site and its real function, in one cache line. Only who has set the key to kBeingWritten writes.
+  struct alignas(16) CallSite {
+    std::atomic<uint64_t> key;
+    std::atomic<void*> real;
+  };
+
+  // The return address of the call, of 48 bits, and the entry.
+  static uint64_t KeyOf(Entry entry, const void* caller) {
+    return reinterpret_cast<uint64_t>(caller) << 16 | static_cast<uint64_t>(entry);
+  }
+  static constexpr uint64_t kBeingWritten = ~uint64_t{0};
+  static size_t Slot(uint64_t key) { return key * 0x9e3779b97f4a7c15 >> 52; }
   static void* Find(Entry entry, const void* caller);
-  static size_t Number(uint64_t base);
   static void ForgetCallSites();
 
-  // Each entry has the return address of the call in the upper 48 bits and the number of the library in the lower ones.
-  static std::atomic<uint64_t> call_sites_[kCallSites];
-  static std::atomic<void*> functions_[kMax][kEntryCount];
-  static std::atomic<uint64_t> bases_[kMax];  // load bias + 1
+  static CallSite call_sites_[kCallSites];
   static std::atomic<uint32_t> unloading_, unloads_;
 };
 
