@@ -33,15 +33,17 @@ class Clock {
 
   static uint64_t Ticks() {
 #if defined(__x86_64__)
-    if (cycles_.load(std::memory_order_relaxed)) return __builtin_ia32_rdtsc();
+    if (__builtin_expect(cycles_.load(std::memory_order_relaxed), 1)) return __builtin_ia32_rdtsc();
 #endif
-    return MonotonicNs();
+    return SystemTicks();
   }
   static uint64_t ticks_per_second() { return ticks_per_second_; }
   // Events are kept in units of 2^time_shift ticks, 8 to 16 ns.
   static uint32_t time_shift() { return time_shift_; }
 
  private:
+  __attribute__((noinline)) static uint64_t SystemTicks() { return MonotonicNs(); }
+
   static std::atomic<bool> cycles_;
   static uint64_t ticks_per_second_;
   static uint32_t time_shift_;

@@ -24,25 +24,9 @@ class ConcurrentTable {
   // every level is full or there is no memory; the key is not in the table then.
   bool Insert(uint64_t key, uint64_t value, uint64_t* before = nullptr) {
     if (before != nullptr) *before = 0;
-    for (int level = 0; level < kLevels; ++level) {
-      Bucket* bucket = BucketFor(key, level);
-      if (bucket == nullptr) return false;
-      for (int i = 0; i < kWays; ++i) {
-        if (bucket->keys[i].load(std::memory_order_relaxed) != key) continue;
-        const uint64_t old = bucket->values[i].exchange(value, std::memory_order_acq_rel);
-        if (before != nullptr) *before = old;
-        return true;
-      }
-      for (int i = 0; i < kWays; ++i) {
-        uint64_t expected = 0;
-        if (bucket->keys[i].load(std::memory_order_relaxed) == 0 &&
-            bucket->keys[i].compare_exchange_strong(expected, key, std::memory_order_acq_rel)) {
-          bucket->values[i].store(value, std::memory_order_release);
-          return true;
-        }
-      }
-    }
-    return false;
+    Bucket* const bucket = BucketFor(key, 0);
+    if (__builtin_expect(bucket == nullptr, 0)) return false;
+    return __builtin_expect(InsertIn(bucket, key, value, before), 1) || InsertFarther(key, value, before);
   }
 
   // Returns the value of `key`, or 0 if there is none (yet).
@@ -90,14 +74,58 @@ class ConcurrentTable {
     return (h * 0xd6e8feb86659fd93) >> (64 - kBucketBits[level]);
   }
 
-  Slot FindSlot(uint64_t key) const {
-    for (int level = 0; level < kLevels; ++level) {
-      Bucket* buckets = levels_[level].load(std::memory_order_acquire);
-      if (buckets == nullptr) break;
-      Bucket* bucket = buckets + Index(key, level);
-      for (int i = 0; i < kWays; ++i) {
-        if (bucket->keys[i].load(std::memory_order_acquire) == key) return {bucket, i};
+  // Returns false if all ways are taken.
+  static bool InsertIn(Bucket* bucket, uint64_t key, uint64_t value, uint64_t* before) {
+    int vacant = kWays;
+    for (int i = kWays - 1; i >= 0; --i) {
+      const uint64_t there = bucket->keys[i].load(std::memory_order_relaxed);
+      if (__builtin_expect(there == key, 0)) {
+        const uint64_t old = bucket->values[i].exchange(value, std::memory_order_acq_rel);
+        if (before != nullptr) *before = old;
+        return true;
       }
+      if (there == 0) vacant = i;
+    }
+    // Other threads may take ways, and leave some.
+    for (; vacant < kWays; ++vacant) {
+      uint64_t expected = 0;
+      if (__builtin_expect(bucket->keys[vacant].compare_exchange_strong(expected, key, std::memory_order_acq_rel), 1)) {
+        bucket->values[vacant].store(value, std::memory_order_release);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  __attribute__((cold, noinline)) bool InsertFarther(uint64_t key, uint64_t value, uint64_t* before) {
+    for (int level = 1; level < kLevels; ++level) {
+      Bucket* const bucket = BucketFor(key, level);
+      if (bucket == nullptr) return false;
+      if (InsertIn(bucket, key, value, before)) return true;
+    }
+    return false;
+  }
+
+  static int WayOf(const Bucket* bucket, uint64_t key) {
+    int i = 0;
+    while (i < kWays && bucket->keys[i].load(std::memory_order_acquire) != key) ++i;
+    return i;
+  }
+
+  Slot FindSlot(uint64_t key) const {
+    Bucket* const buckets = levels_[0].load(std::memory_order_acquire);
+    if (__builtin_expect(buckets == nullptr, 0)) return {nullptr, 0};
+    Bucket* const bucket = buckets + Index(key, 0);
+    const int way = WayOf(bucket, key);
+    return __builtin_expect(way < kWays, 1) ? Slot{bucket, way} : FindFarther(key);
+  }
+
+  __attribute__((noinline)) Slot FindFarther(uint64_t key) const {
+    for (int level = 1; level < kLevels; ++level) {
+      Bucket* const buckets = levels_[level].load(std::memory_order_acquire);
+      if (buckets == nullptr) break;
+      Bucket* const bucket = buckets + Index(key, level);
+      if (const int way = WayOf(bucket, key); way < kWays) return {bucket, way};
     }
     return {nullptr, 0};
   }
@@ -108,7 +136,7 @@ class ConcurrentTable {
     return buckets == nullptr ? nullptr : buckets + Index(key, level);
   }
 
-  Bucket* CreateLevel(int level) {
+  __attribute__((cold, noinline)) Bucket* CreateLevel(int level) {
     const size_t bytes = sizeof(Bucket) << kBucketBits[level];
     auto* mine = static_cast<Bucket*>(level == 0 ? MapTable(bytes) : MapPrivate(bytes));
     if (mine == nullptr) return nullptr;

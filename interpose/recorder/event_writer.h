@@ -41,8 +41,11 @@ class EventWriter {
     constexpr size_t kWords = 2 + sizeof...(operands);
     if (__builtin_expect(used_ + kWords > capacity_, 0) && !MakeRoom(kWords)) return CountLost();
     uint64_t* record = journal_ + kJournalHeaderWords + used_;
-    const uint64_t words[] = {EventWord(operation, kind, device, flags, ref), ticks, operands...};
-    for (size_t i = 0; i < kWords; ++i) record[i] = words[i];
+    // Each word by itself: a copy from an array would wait for the array's stores.
+    record[0] = EventWord(operation, kind, device, flags, ref);
+    record[1] = ticks;
+    size_t i = 2;
+    ((record[i++] = operands), ...);
     Commit(kWords);
     return true;
   }

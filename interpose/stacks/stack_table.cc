@@ -97,19 +97,6 @@ void StackTable::CountIn(EventWriter* writer) const {
 
 namespace {
 
-// One word that says it all, as long as there are not more than a million stacks; then a hash of it.
-uint64_t WordOf(uint32_t native, uint32_t python, uint32_t forward, schema::GraphNode node) {
-  constexpr int kBits = 20;
-  constexpr uint64_t kPrime = 0x9e3779b97f4a7c15;
-  static_assert(schema::NODE_ACCUMULATE < 16, "four bits are left");
-  if (__builtin_expect((native | python | forward) >> kBits == 0, 1)) {
-    return native | uint64_t{python} << kBits | uint64_t{forward} << 2 * kBits | uint64_t{node} << 3 * kBits;
-  }
-  uint64_t hash = (native | uint64_t{python} << 32) * kPrime;
-  hash = (hash ^ hash >> 32 ^ forward ^ uint64_t{node} << 32) * kPrime;
-  return (hash ^ hash >> 32) | 1;
-}
-
 bool Define(uint32_t number, uint32_t native, uint32_t python, uint32_t forward, schema::GraphNode node,
             EventWriter* writer) {
   namespace f = schema::joinedStack_field;
@@ -124,10 +111,9 @@ bool Define(uint32_t number, uint32_t native, uint32_t python, uint32_t forward,
 
 }  // namespace
 
-uint32_t JoinStacks(uint32_t native, uint32_t python, uint32_t forward, schema::GraphNode node, StackTable* stacks,
-                    EventWriter* writer) {
-  if (python == 0 && forward == 0 && node == schema::NODE_NONE) return native;
-  const uint32_t joined = stacks->Intern(WordOf(native, python, forward, node), writer, [&](uint32_t number) {
+__attribute__((cold)) uint32_t JoinNewStacks(uint32_t native, uint32_t python, uint32_t forward, schema::GraphNode node,
+                                             StackTable* stacks, EventWriter* writer) {
+  const uint32_t joined = stacks->Intern(JoinedKey(native, python, forward, node), writer, [&](uint32_t number) {
     return Define(number, native, python, forward, node, writer);
   });
   return joined != 0 ? joined : native;

@@ -57,6 +57,9 @@ class StackTable {
     return number;
   }
 
+  // Returns the number of a known stack that is identified by one word, or 0.
+  uint32_t FindWord(uint64_t word) const { return static_cast<uint32_t>(by_word_.Find(word)); }
+
   // Does the same for native return addresses, which are interpreted with the current module map. Refreshes the map if
   // needed. Returns 0 for an empty stack.
   uint32_t Intern(const NativeStack& stack, ModuleMap* modules, EventWriter* writer);
@@ -87,12 +90,34 @@ class StackTable {
   uint64_t arena_, arena_end_;  // free part of the newest arena; arenas are never unmapped
 };
 
+// The key of a joined stack. One word that says it all, as long as there are not more than a million stacks; then a
+// hash of it.
+inline uint64_t JoinedKey(uint32_t native, uint32_t python, uint32_t forward, schema::GraphNode node) {
+  constexpr int kBits = 20;
+  constexpr uint64_t kPrime = 0x9e3779b97f4a7c15;
+  static_assert(schema::NODE_ACCUMULATE < 16, "four bits are left");
+  if (__builtin_expect((native | python | forward) >> kBits == 0, 1)) {
+    return native | uint64_t{python} << kBits | uint64_t{forward} << 2 * kBits | uint64_t{node} << 3 * kBits;
+  }
+  uint64_t hash = (native | uint64_t{python} << 32) * kPrime;
+  hash = (hash ^ hash >> 32 ^ forward ^ uint64_t{node} << 32) * kPrime;
+  return (hash ^ hash >> 32) | 1;
+}
+
+// The rest of JoinStacks, for parts that were not joined before.
+uint32_t JoinNewStacks(uint32_t native, uint32_t python, uint32_t forward, schema::GraphNode node, StackTable* stacks,
+                       EventWriter* writer);
+
 // Returns the stack number for an event, from the numbers of the stack's parts; 0 means that a part is missing. Returns
 // `native` if there are no other parts, and the number of a JoinedStack otherwise. Defines a new JoinedStack in
 // `writer` first; returns `native` if that fails. `forward` is the PythonStack of the forward call that made the graph
 // node being evaluated. Thread-safe; does not allocate from the heap.
-uint32_t JoinStacks(uint32_t native, uint32_t python, uint32_t forward, schema::GraphNode node, StackTable* stacks,
-                    EventWriter* writer);
+inline uint32_t JoinStacks(uint32_t native, uint32_t python, uint32_t forward, schema::GraphNode node,
+                           StackTable* stacks, EventWriter* writer) {
+  if (python == 0 && forward == 0 && node == schema::NODE_NONE) return native;
+  const uint32_t known = stacks->FindWord(JoinedKey(native, python, forward, node));
+  return __builtin_expect(known != 0, 1) ? known : JoinNewStacks(native, python, forward, node, stacks, writer);
+}
 
 // Defines `number`, which joined stacks refer to as their forward call although it was not known yet. `stack` is the
 // PythonStack of the forward call, or 0 if there is none. `node` is the kind of node of those stacks.

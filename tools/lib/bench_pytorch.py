@@ -20,10 +20,11 @@ class Mode:
 
 
 UNTRACED = Mode("untraced")
+NO_STACKS = Mode("no stacks", stacks="none")
 ALL_STACKS = Mode("both, and the backward link", stacks="native,python")
 MODES = [
     UNTRACED,
-    Mode("no stacks", stacks="none"),
+    NO_STACKS,
     Mode("native stacks", stacks="native"),
     Mode("Python stacks", stacks="python"),
     ALL_STACKS,
@@ -38,11 +39,12 @@ class Programs:
 
     def __init__(self, root, python, run_json, folder):
         self.root, self.python, self.run_json, self.folder = root, python, run_json, folder
+        self.under, self.environment = [], {}  # what runs the interpreter, and more variables
 
     def run(self, mode, program, *arguments):
         command = [os.path.join(self.root, "tools", "simulated-cuda"), "--"]
         environment = {"SIMCUDA_BACKED": "0", "SIMCUDA_PYTORCH": os.path.dirname(os.path.dirname(self.python)),
-                       "PYTHONDONTWRITEBYTECODE": "1"}
+                       "PYTHONDONTWRITEBYTECODE": "1", **self.environment}
         trace = os.path.join(self.folder, "steps.vtrace")
         if mode.traced:
             if os.path.exists(trace):
@@ -52,7 +54,7 @@ class Programs:
                 environment["VRAMTRACK_MAX_BYTES"] = mode.bound
             library = os.path.join(self.root, ".bazel", "bin", "interpose", "libvramtrack.so")
             command += ["env", "LD_PRELOAD=" + library]
-        command += [self.python, os.path.join(self.root, "tests", "benchmark", program + ".py"), *arguments]
+        command += self.under + [self.python, os.path.join(self.root, "tests", "benchmark", program + ".py"), *arguments]
         if mode.history:
             command += ["--history", mode.history]
         result = self.run_json(command, environment)

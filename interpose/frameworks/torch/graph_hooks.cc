@@ -86,18 +86,14 @@ class RealFunction {
 };
 
 RealFunction<VRAMTRACK_ENTRY_OF(GET_AND_INCREMENT)> real_get_and_increment;
-RealFunction<VRAMTRACK_ENTRY_OF(EVALUATE_FUNCTION)> real_evaluate_function;
 RealFunction<VRAMTRACK_ENTRY_OF(RECORD_FUNCTION)> real_record_function;
 
 // The graph of a session in which nodes can be followed, or null. `real`: a function of the library that has the
 // others.
-torch::GraphNodes* GraphOf(const Call& call, void* real) {
-  using State = torch::GraphNodes::State;
+__attribute__((cold)) torch::GraphNodes* BeginGraph(const Call& call, void* real) {
   torch::GraphNodes* graph = &call.session()->graph();
-  const State state = graph->state();
-  if (__builtin_expect(state == State::kFollowing, 1)) return graph;
   LoadedObject library;
-  if (state == State::kRefused || !FindLoadedObject(real, &library)) return nullptr;
+  if (graph->state() == torch::GraphNodes::State::kRefused || !FindLoadedObject(real, &library)) return nullptr;
   void* const current_thread = library.Find("_ZN2at14RecordFunction15currentThreadIdEv");
   if (current_thread == nullptr || library.Find(TEXT_OF(EVALUATE_FUNCTION)) == nullptr) {
     if (graph->Refuse()) DefineUnseenNow(library.name(), schema::UNSEEN_GRAPH, call.writer());
@@ -105,6 +101,12 @@ torch::GraphNodes* GraphOf(const Call& call, void* real) {
   }
   graph->Follow(reinterpret_cast<uint64_t (*)()>(current_thread));
   return graph;
+}
+
+torch::GraphNodes* GraphOf(const Call& call, void* real) {
+  torch::GraphNodes* graph = &call.session()->graph();
+  const bool follows = graph->state() == torch::GraphNodes::State::kFollowing;
+  return __builtin_expect(follows, 1) ? graph : BeginGraph(call, real);
 }
 
 void NodeMade(uint64_t number, void* real) {
@@ -120,6 +122,18 @@ void NodeMade(uint64_t number, void* real) {
   } else {
     graph->Made(number, frame == 0 ? 0 : python.TakeFrom(frame, call.writer()));
   }
+}
+
+// What the first nodes have told.
+__attribute__((cold)) void LearntFrom(const Call& call, torch::GraphNodes::Learnt learnt, void* real) {
+  if (learnt == torch::GraphNodes::Learnt::kLayout) {
+    call.session()->graph().ForEachLearntFrom([&call](uint32_t number, uint32_t forward, schema::GraphNode kind) {
+      DefineForward(number, forward, kind, call.writer());
+    });
+    return;
+  }
+  LoadedObject library;
+  if (FindLoadedObject(real, &library)) DefineUnseenNow(library.name(), schema::UNSEEN_GRAPH, call.writer());
 }
 
 constexpr uint8_t kUserScope = 7;  // at::RecordScope::USER_SCOPE
@@ -138,25 +152,14 @@ __attribute__((noinline)) void MarkBegin() {
 // Returns the real function.
 extern "C" __attribute__((visibility("hidden"), used)) void* vramtrack_before_evaluate(void* node, uint64_t frame,
                                                                                        const void* caller) {
-  void* const real = real_evaluate_function.For(caller);
+  void* const real = Providers::Real(VRAMTRACK_ENTRY_OF(EVALUATE_FUNCTION), caller);
   if (Session::Running() == nullptr || real == nullptr || Session::PassesOn()) return real;
   Call call(kGraph);
   torch::GraphNodes* graph = call.active() ? GraphOf(call, real) : nullptr;
   if (graph == nullptr) return real;
-  StackTable& stacks = call.session()->stacks();
-  const uint32_t later = graph->layout_known() ? 0 : stacks.Reserve();
-  switch (graph->Begin(node, frame, call.session()->python().Innermost(call.writer()), later)) {
-    case torch::GraphNodes::Learnt::kNothing:
-      break;
-    case torch::GraphNodes::Learnt::kLayout:
-      graph->ForEachLearntFrom([&call](uint32_t number, uint32_t forward, schema::GraphNode kind) {
-        DefineForward(number, forward, kind, call.writer());
-      });
-      break;
-    case torch::GraphNodes::Learnt::kHopeless:
-      LoadedObject library;
-      if (FindLoadedObject(real, &library)) DefineUnseenNow(library.name(), schema::UNSEEN_GRAPH, call.writer());
-  }
+  const uint32_t later = graph->layout_known() ? 0 : call.session()->stacks().Reserve();
+  const auto learnt = graph->Begin(node, frame, call.session()->python().Innermost(call.writer()), later);
+  if (__builtin_expect(learnt != torch::GraphNodes::Learnt::kNothing, 0)) LearntFrom(call, learnt, real);
   return real;
 }
 

@@ -74,8 +74,6 @@ void Call::DefineKnown() {
   DefineKnownDevices(this);
 }
 
-void Call::Expect(schema::Kind kind, uint64_t address) const { session_->live().Prefetch(KeyOf(kind, address)); }
-
 // A thread's native stack ends where the Python frames go on. The two are read one after the other, so that nothing of
 // Python is read where a signal handler may have interrupted the interpreter.
 void Call::CaptureStack() {
@@ -87,9 +85,7 @@ void Call::CaptureStack() {
     const uint32_t generation = session_->modules().generation();
     native = CaptureNative(frame == 0 ? CodeRange{} : python.interpreter_code(), &through_signal);
     if (__builtin_expect(session_->modules().generation() != generation && frame == 0, 0)) {
-      // Code that nobody had met may be an interpreter's.
-      frame = python.Innermost(writer_);
-      if (frame != 0) native = CaptureNative(python.interpreter_code(), &through_signal);
+      native = CaptureAgain(native, &frame, &through_signal);
     }
   }
   if (frame != 0) {
@@ -99,6 +95,12 @@ void Call::CaptureStack() {
   }
   const torch::CurrentNode node = session_->graph().Current();
   stack_ = JoinStacks(native, frames, node.forward, node.kind, &session_->stacks(), writer_);
+}
+
+// Code that nobody had met may be an interpreter's.
+uint32_t Call::CaptureAgain(uint32_t native, uint64_t* frame, bool* through_signal) {
+  *frame = session_->python().Innermost(writer_);
+  return *frame == 0 ? native : CaptureNative(session_->python().interpreter_code(), through_signal);
 }
 
 uint32_t Call::CaptureNative(const CodeRange& last, bool* through_signal) {
@@ -127,6 +129,15 @@ uint64_t Call::NumberOf(uint64_t address) const {
   return 0;
 }
 
+__attribute__((always_inline)) inline void Call::RecordAllocation(schema::Kind kind, uint64_t address, uint64_t bytes,
+                                                                  uint64_t stream, int on, uint64_t key) {
+  const Identity identity = {writer_->thread(), writer_->next_allocation()};
+  uint64_t before = 0;
+  const bool inserted = session_->live().Insert(key, identity.packed(), &before);
+  if (__builtin_expect(!inserted || before != 0, 0)) NoteReplaced(kind, before, on);
+  Check(writer_->Allocation(kind, Device(on), stack_, address, bytes, stream));
+}
+
 void Call::Allocated(schema::Kind kind, uint64_t address, uint64_t bytes, uint64_t stream, int on, uint64_t handle) {
   if (address == 0 || IsOfVirtualMemory(kind, address)) return;
   if (kind == schema::ADDRESS_RANGE) addresses_reserved.store(true, std::memory_order_relaxed);
@@ -137,17 +148,25 @@ void Call::Allocated(schema::Kind kind, uint64_t address, uint64_t bytes, uint64
       stream = capture;
     }
   }
-  const Identity identity = {writer_->thread(), writer_->next_allocation()};
-  uint64_t before = 0;
-  if (!session_->live().Insert(KeyOf(kind, handle != 0 ? handle : address), identity.packed(), &before)) {
+  RecordAllocation(kind, address, bytes, stream, on, KeyOf(kind, handle != 0 ? handle : address));
+}
+
+// The address was still taken: it was freed in a way that is not seen. `before` is 0 where the table has no room.
+void Call::NoteReplaced(schema::Kind kind, uint64_t before, int on) {
+  if (before == 0) {
     session_->file().counter(schema::COUNTER_TABLE_FULL)->fetch_add(1, std::memory_order_relaxed);
+    return;
   }
-  // The address was still taken: it was freed in a way that is not seen.
-  if (__builtin_expect(before != 0, 0)) {
-    const Identity freed = Identity::Of(before);
-    writer_->Event(schema::FREE, kind, Device(on), 0, freed.thread, freed.ordinal);
-  }
-  Check(writer_->Allocation(kind, Device(on), stack_, address, bytes, stream));
+  const Identity freed = Identity::Of(before);
+  writer_->Event(schema::FREE, kind, Device(on), 0, freed.thread, freed.ordinal);
+}
+
+void Call::BlockAllocated(uint64_t address, uint64_t bytes, int device) {
+  if (address == 0) return;
+  const uint64_t key = KeyOf(schema::FRAMEWORK_BLOCK, address);
+  session_->live().Prefetch(key);
+  CaptureStack();
+  RecordAllocation(schema::FRAMEWORK_BLOCK, address, bytes, 0, device, key);
 }
 
 void Call::Failed(schema::Kind kind, cuda::Error error, uint64_t bytes, int on) {
@@ -164,20 +183,37 @@ void Call::MarkRelease() {
   Check(writer_->Event(schema::MARK, schema::MARK_RELEASE, thread_.device, 0, stack_, uint64_t{0}, uint64_t{0}));
 }
 
+// Returns the identity of what is freed, 0 if it is unknown.
+__attribute__((always_inline)) inline uint64_t Call::RecordFree(schema::Kind kind, uint64_t address, uint64_t key,
+                                                                uint64_t stream, int on) {
+  const uint64_t identity = session_->live().Remove(key);
+  if (__builtin_expect(identity == 0, 0)) {
+    NoteUnknownFree(kind, address, on);
+    return 0;
+  }
+  const Identity freed = Identity::Of(identity);
+  Check(__builtin_expect(stream == 0, 1)
+            ? writer_->Event(schema::FREE, kind, Device(on), 0, freed.thread, freed.ordinal)
+            : writer_->Event(schema::FREE, kind, Device(on), kHasStream, freed.thread, freed.ordinal, stream));
+  return identity;
+}
+
 void Call::Freeing(schema::Kind kind, uint64_t address, uint64_t stream, int on) {
   if (address == 0 || IsOfVirtualMemory(kind, address)) return;
   if (kind == schema::DEVICE || kind == schema::PHYSICAL) MarkRelease();
   if (kind == schema::GRAPH) ForgetGraph(address);
   freed_address_ = address;
   freed_key_ = KeyOf(kind, address);
-  freed_identity_ = session_->live().Remove(freed_key_);
-  if (freed_identity_ == 0) {
-    Check(writer_->Event(schema::FREE_UNKNOWN, kind, Device(on), 0, 0, address));
-    return;
-  }
-  const Identity freed = Identity::Of(freed_identity_);
-  Check(stream == 0 ? writer_->Event(schema::FREE, kind, Device(on), 0, freed.thread, freed.ordinal)
-                    : writer_->Event(schema::FREE, kind, Device(on), kHasStream, freed.thread, freed.ordinal, stream));
+  freed_identity_ = RecordFree(kind, address, freed_key_, stream, on);
+}
+
+void Call::BlockFreed(uint64_t address, int device) {
+  if (address == 0) return;
+  RecordFree(schema::FRAMEWORK_BLOCK, address, KeyOf(schema::FRAMEWORK_BLOCK, address), 0, device);
+}
+
+void Call::NoteUnknownFree(schema::Kind kind, uint64_t address, int on) {
+  Check(writer_->Event(schema::FREE_UNKNOWN, kind, Device(on), 0, 0, address));
 }
 
 void Call::FreeFailed(cuda::Error error) {

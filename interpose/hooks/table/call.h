@@ -109,9 +109,6 @@ class Call {
     saved_errno_ = errno;
   }
 
-  // Prefetches table entries for a later Allocated or Freeing, if the address is known early.
-  void Expect(schema::Kind kind, uint64_t address) const;
-
   // Returns whether an allocation of this kind begins at the address, as far as calls were seen.
   bool IsAllocated(schema::Kind kind, uint64_t address) const;
 
@@ -127,6 +124,11 @@ class Call {
   void Allocated(schema::Kind kind, uint64_t address, uint64_t bytes, uint64_t stream, int on = kCurrentDevice,
                  uint64_t handle = 0);
   void Failed(schema::Kind kind, cuda::Error error, uint64_t bytes, int on = kCurrentDevice);
+
+  // The same for a block of a framework's allocator, the most frequent of all: with the stack, and with the kind known
+  // when it is compiled. `device` is a device.
+  void BlockAllocated(uint64_t address, uint64_t bytes, int device);
+  void BlockFreed(uint64_t address, int device);
 
   // Records a free. Call it before the real call: after it, the address may already belong to an allocation of another
   // thread.
@@ -184,10 +186,16 @@ class Call {
   void DefineDevice(uint32_t device, const char* name, uint64_t total_bytes, const char* uuid = nullptr);
 
  private:
-  bool Stale(uint32_t family);
-  bool Begin();
+  __attribute__((cold)) bool Stale(uint32_t family);
+  __attribute__((cold)) bool Begin();
   void MarkRelease();
-  void Attach();
+  // What is cold is in functions of its own: the cost of a hook is most of all the cache lines of its code.
+  void RecordAllocation(schema::Kind kind, uint64_t address, uint64_t bytes, uint64_t stream, int on, uint64_t key);
+  uint64_t RecordFree(schema::Kind kind, uint64_t address, uint64_t key, uint64_t stream, int on);
+  __attribute__((cold)) void NoteReplaced(schema::Kind kind, uint64_t before, int on);
+  __attribute__((cold)) void NoteUnknownFree(schema::Kind kind, uint64_t address, int on);
+  __attribute__((cold)) uint32_t CaptureAgain(uint32_t native, uint64_t* frame, bool* through_signal);
+  __attribute__((cold)) void Attach();
   void DefineKnown();
   uint32_t CaptureNative(const CodeRange& last, bool* through_signal);
   void ContextFreed();

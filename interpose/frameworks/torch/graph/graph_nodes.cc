@@ -150,21 +150,8 @@ GraphNodes::Learnt GraphNodes::Begin(const void* node, uint64_t frame, uint64_t 
   return learnt;
 }
 
-void GraphNodes::End(uint64_t frame) {
-  if (own_.ring != nullptr) own_.ring->Drop(frame + 1);
-}
-
 void GraphNodes::Abandon() {
   if (own_.ring != nullptr) own_.ring->Pop();
-}
-
-CurrentNode GraphNodes::Current() {
-  if (own_.of != this || own_.ring == nullptr) return {};
-  // What was left by longjmp lies further in than we are.
-  own_.ring->Drop(reinterpret_cast<uint64_t>(__builtin_frame_address(0)));
-  const GraphRing::Evaluation* evaluation = own_.ring->Innermost();
-  if (evaluation == nullptr) return {};
-  return {evaluation->kind, evaluation->stack, evaluation->python_frame};
 }
 
 }  // namespace vramtrack::torch

@@ -245,19 +245,29 @@ class GraphNodes {
 
   // Records that the calling thread has evaluated the node. If an exception leaves the evaluation, call Abandon
   // instead.
-  static void End(uint64_t frame);
+  static void End(uint64_t frame) {
+    if (own_.ring != nullptr) own_.ring->Drop(frame + 1);
+  }
   // Records that an exception leaves the innermost evaluation of the calling thread.
   static void Abandon();
 
-  // Returns the innermost node that the calling thread is evaluating; its kind is NODE_NONE if there is none.
-  CurrentNode Current();
+  // Returns the innermost node that the calling thread is evaluating; its kind is NODE_NONE if there is none. To be
+  // inlined into a function that is called during the evaluation: its frame tells what longjmp has left.
+  __attribute__((always_inline)) CurrentNode Current() {
+    if (own_.of != this || own_.ring == nullptr || own_.ring->Innermost() == nullptr) return {};
+    // What was left by longjmp lies further in than we are.
+    own_.ring->Drop(reinterpret_cast<uint64_t>(__builtin_frame_address(0)));
+    const GraphRing::Evaluation* evaluation = own_.ring->Innermost();
+    if (__builtin_expect(evaluation == nullptr, 0)) return {};
+    return {evaluation->kind, evaluation->stack, evaluation->python_frame};
+  }
 
  private:
   GraphRing* Own() {
     if (__builtin_expect(own_.of == this, 1)) return own_.ring;
     return TakeOwn();
   }
-  GraphRing* TakeOwn();
+  __attribute__((cold)) GraphRing* TakeOwn();
 
   struct OwnRing {
     const GraphNodes* of;  // tells the ring from one inherited from the parent of a forked child
