@@ -89,5 +89,6 @@ vramtrack.step(STEPS)
 stats = getattr(torch.cuda, "host_memory_stats", dict)()
 print(json.dumps({
     "kept": sorted([address, storage.nbytes()] for address, storage in storages.items()),
-    "active": stats.get("active_bytes.current"),
+    # Blocks that are in use; 2.8 has other names, and calls the whole pool reserved.
+    "active": stats.get("active_bytes.current", stats.get("allocated_bytes.current")),
 }))

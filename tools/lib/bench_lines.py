@@ -35,6 +35,10 @@ def of_library(name):
     return "vramtrack" in name and "simcuda" not in name
 
 
+def short(name):
+    return name.replace("(anonymous namespace)::", "").replace("vramtrack::", "").partition("(")[0][-32:]
+
+
 def total(functions, which=lambda name: True):
     return {figure: sum(values[figure] for name, values in functions.items() if which(name)) for figure in FIGURES}
 
@@ -77,7 +81,7 @@ def bench(root, run_json, folder):
             "%20s" % ("%+.1f %%, own %.1f %%" % (100 * more[f] / plain[f], 100 * own[f] / plain[f])) for f in FIGURES))
         hot = sorted((name for name in functions if of_library(name)), key=lambda name: -functions[name]["L1I misses"])
         for name in hot[:12]:
-            print("  %-32s" % name.replace("vramtrack::", "").partition("(")[0][-32:] +
+            print("  %-32s" % short(name) +
                   "".join("%20.0f" % functions[name][figure] for figure in FIGURES))
         results[mode.name] = {"untraced": plain, "more": more, "own": own,
                               "functions": {name: functions[name] for name in hot[:40]}}

@@ -124,7 +124,7 @@ void NodeMade(uint64_t number, void* real) {
   }
 }
 
-// What the first nodes have told.
+// What the first nodes have shown.
 __attribute__((cold)) void LearntFrom(const Call& call, torch::GraphNodes::Learnt learnt, void* real) {
   if (learnt == torch::GraphNodes::Learnt::kLayout) {
     call.session()->graph().ForEachLearntFrom([&call](uint32_t number, uint32_t forward, schema::GraphNode kind) {
