@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include <cstring>
+#include <set>
 
 #include "analyzer/ledger/ledger.h"
 #include "tests/hazards/hazard.h"
@@ -108,6 +109,17 @@ TEST(CallsTest, AMulticastObjectKeepsWhatIsBoundToIt) {
   EXPECT_NE(run.out.find("gone with its object: 2 MiB\n"), std::string::npos) << run.out;
   auto trace = Trace::Open(run.traces[0]);
   ASSERT_TRUE(trace.ok());
+  // A binding is no memory that comes back to where it was.
+  std::set<uint64_t> mapped;
+  size_t mappings = 0;
+  EventStream stream(**trace);
+  for (StreamEvent event; stream.Next(&event);) {
+    if (event.operation != schema::ALLOCATE || event.shape->kind != schema::MAPPING) continue;
+    mapped.insert(event.address);
+    ++mappings;
+  }
+  EXPECT_EQ(mappings, 307u);
+  EXPECT_EQ(mapped.size(), mappings);
   DriverFigures figures;
   LedgerOptions options;
   options.observers = {&figures};

@@ -150,9 +150,9 @@ class Call {
   void Mapped(uint64_t address, uint64_t bytes, uint64_t handle);
   void Unmapped(uint64_t address, uint64_t bytes);
 
-  // For multicast objects. What is bound to one is recorded as a mapping whose address is the object's handle: it keeps
-  // its memory until it is unbound, or the object is released and no longer mapped. Call Bound and Unbound after the
-  // calls succeeded. `device`: kCurrentDevice where the call does not say it. NewMulticast and NewMemory note a new
+  // For multicast objects. What is bound to one is recorded as a mapping at an address of its own, from 2^55 on: it
+  // keeps its memory until it is unbound, or the object is released and no longer mapped. Call Bound and Unbound after
+  // the calls succeeded. `device`: kCurrentDevice where the call does not say it. NewMulticast and NewMemory note a new
   // handle and return it.
   uint64_t NewMulticast(uint64_t handle);
   uint64_t NewMemory(uint64_t handle, const cuda::AllocationProp* properties);

@@ -2,6 +2,7 @@
 //
 // What Call records of objects with several owners: memory handles, what is mapped or bound to multicast objects, and
 // IPC mappings.
+#include <atomic>
 #include <cstdint>
 
 #include "interpose/base/concurrent_table.h"
@@ -47,8 +48,9 @@ ConcurrentTable handle_devices;
 // The bindings of each multicast object are a list: its last one by the object's handle, and the one before by each.
 ConcurrentTable last_binding, binding_before;
 constexpr uint64_t kNoBinding = 1;
+std::atomic<uint64_t> bindings_made;
 
-// Names what is bound to a multicast object. No address has its highest bit.
+// Names what is bound to a multicast object, for the table of what is live. No address has its highest bit.
 uint64_t BindingOf(uint64_t multicast, uint64_t offset, int device) {
   constexpr uint64_t kMark = uint64_t{1} << 57;
   uint64_t hash = multicast * 0x9e3779b97f4a7c15 + static_cast<uint64_t>(device + 1);
@@ -146,7 +148,10 @@ void Call::Bound(uint64_t multicast, uint64_t offset, uint64_t handle, uint64_t 
       last_binding.Insert(multicast, binding);
     }
   }
-  Allocated(schema::MAPPING, multicast, bytes, handle, device, binding);
+  // Where no memory is mapped, and nothing was bound before.
+  constexpr uint64_t kNowhere = uint64_t{1} << 55, kApart = 2 << 20;
+  const uint64_t address = kNowhere + kApart * bindings_made.fetch_add(1, std::memory_order_relaxed);
+  Allocated(schema::MAPPING, address, bytes, handle, device, binding);
 }
 
 void Call::BoundAddress(uint64_t multicast, uint64_t offset, uint64_t address, uint64_t bytes, int device) {
