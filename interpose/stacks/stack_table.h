@@ -55,7 +55,7 @@ class StackTable {
   // Does the same for a stack that is identified by one word, which must not be 0.
   template <typename Define>
   uint32_t Intern(uint64_t word, EventWriter* writer, Define define) {
-    if (const uint64_t known = by_word_.Find(word)) return static_cast<uint32_t>(known);
+    if (const uint32_t known = FindWord(word)) return known;
     if (writer->file().crowded()) return 0;
     const uint32_t number = NextNumber();
     if (!define(number)) return 0;
@@ -64,12 +64,12 @@ class StackTable {
     return number;
   }
 
-  // Returns the number of a known stack that is identified by one word, or 0.
-  uint32_t FindWord(uint64_t word) const { return static_cast<uint32_t>(by_word_.Find(word)); }
-
   // Does the same for native return addresses, which are interpreted with the current module map. Refreshes the map if
   // needed. Returns 0 for an empty stack.
   uint32_t Intern(const NativeStack& stack, ModuleMap* modules, EventWriter* writer);
+
+  // Returns the number of a known stack that is identified by one word, or 0.
+  uint32_t FindWord(uint64_t word) const { return static_cast<uint32_t>(by_word_.Find(word)); }
 
   // Returns a new number, for a stack that will be defined later or never.
   uint32_t Reserve() { return NextNumber(); }
