@@ -16,14 +16,6 @@ namespace vramtrack {
 // The memory of a framework on the host is recorded as that of this device, if it is requested.
 constexpr int kHostAsDevice = 63;
 
-// Records a block of `bytes` that was just given out. `device` is a device, not kCurrentDevice. Thread-safe.
-inline void BlockAllocated(Call* call, uint64_t address, uint64_t bytes, int device) {
-  call->BlockAllocated(address, bytes, device);
-}
-
-// Records that a block was freed, before anyone else can get its address.
-inline void BlockFreed(Call* call, uint64_t address, int device) { call->BlockFreed(address, device); }
-
 // Records that the allocator could not give out `bytes`.
 inline void BlockFailed(Call* call, uint64_t bytes, int device) {
   call->CaptureStack();

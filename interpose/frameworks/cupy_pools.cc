@@ -110,8 +110,8 @@ VRAMTRACK_EXPORT void* vramtrack_cupy_allocated(void* none, void*, void* keyword
     Call call(kBlocks);
     if (call.active()) {
       Define(block, &call);
-      if (call.IsAllocated(schema::FRAMEWORK_BLOCK, block.address)) BlockFreed(&call, block.address, block.device);
-      BlockAllocated(&call, block.address, block.bytes, block.device);
+      if (call.IsAllocated(schema::FRAMEWORK_BLOCK, block.address)) call.BlockFreed(block.address, block.device);
+      call.BlockAllocated(block.address, block.bytes, block.device);
     }
   }
   return None(none);
@@ -124,7 +124,7 @@ VRAMTRACK_EXPORT void* vramtrack_cupy_freeing(void* none, void*, void* keywords)
   if (Read(keywords, &block)) {
     Call call(kBlocks);
     if (call.active() && call.IsAllocated(schema::FRAMEWORK_BLOCK, block.address)) {
-      BlockFreed(&call, block.address, block.device);
+      call.BlockFreed(block.address, block.device);
     }
   }
   return None(none);

@@ -115,7 +115,7 @@ void EndRegions(uint32_t heap, Call* call) {
         regions.Erase(region);
       });
     }
-    for (size_t i = 0; call->active() && i < count; ++i) BlockFreed(call, ended[i], heaps[heap].device);
+    for (size_t i = 0; call->active() && i < count; ++i) call->BlockFreed(ended[i], heaps[heap].device);
   } while (count == kAtOnce);
 }
 
@@ -150,7 +150,7 @@ void Register(const Heap& heap, const VirtualRange& range, Call* call) {
   const auto address = reinterpret_cast<uint64_t>(range.address);
   if (address == 0 || !Contains(heap, address, range.bytes)) return;
   // Registered twice, it has ended without a word.
-  if (const Heap* known = Forget(address)) BlockFreed(call, address, known->device);
+  if (const Heap* known = Forget(address)) call->BlockFreed(address, known->device);
   {
     LiveRecord region = {};
     region.identity = region.address = address;
@@ -159,7 +159,7 @@ void Register(const Heap& heap, const VirtualRange& range, Call* call) {
     const SpinLockHolder holder(&lock);
     if (!holder.held() || !regions.Insert(region)) return;
   }
-  BlockAllocated(call, address, range.bytes, heap.device);
+  call->BlockAllocated(address, range.bytes, heap.device);
 }
 
 // Calls `on_element` for each element of an array whose elements may be longer than is known here.
@@ -197,7 +197,7 @@ void RegionsResized(const void*, const RegionsResize* batch) {
     const auto address = reinterpret_cast<uint64_t>(range.address);
     const Heap* const heap = Forget(address);
     if (heap == nullptr) return;
-    BlockFreed(&call, address, heap->device);
+    call.BlockFreed(address, heap->device);
     Register(*heap, range, &call);
   });
 }
@@ -207,7 +207,7 @@ void RegionsUnregistered(const void*, const RegionsUnregister* batch) {
   Call call(kBlocks);
   ForEach<uint64_t>(batch->elements, batch->count, batch->element_bytes, [&](size_t, uint64_t address) {
     const Heap* const heap = Forget(address);
-    if (heap != nullptr && call.active()) BlockFreed(&call, address, heap->device);
+    if (heap != nullptr && call.active()) call.BlockFreed(address, heap->device);
   });
 }
 

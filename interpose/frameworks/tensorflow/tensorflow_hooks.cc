@@ -99,9 +99,9 @@ __attribute__((noinline)) void NoteBlock(void* allocator, bool given_out, const 
   Allocators::Define(allocator, &call);
   const auto address = reinterpret_cast<uint64_t>(block);
   if (given_out) {
-    BlockAllocated(&call, address, static_cast<uint64_t>(bytes), device);
+    call.BlockAllocated(address, static_cast<uint64_t>(bytes), device);
   } else {
-    BlockFreed(&call, address, device);
+    call.BlockFreed(address, device);
   }
 }
 

@@ -43,9 +43,9 @@ __attribute__((noinline)) void NoteBlock(const void* block, int64_t bytes, uint6
   if (!call.active()) return;
   const auto address = reinterpret_cast<uint64_t>(block);
   if (bytes > 0) {
-    BlockAllocated(&call, address, static_cast<uint64_t>(bytes), device.index);
+    call.BlockAllocated(address, static_cast<uint64_t>(bytes), device.index);
   } else {
-    BlockFreed(&call, address, device.index);
+    call.BlockFreed(address, device.index);
   }
   TellReserved(&call, device, given_out, reserved);
   Holders& holders = call.session()->holders();

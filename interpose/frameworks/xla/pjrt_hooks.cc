@@ -196,7 +196,7 @@ void Record(const Calls& calls, Call* call, pjrt::Buffer* buffer) {
   const uint64_t bytes = calls.BytesOf(buffer);
   if (bytes == 0) return;
   Allocators::Define(memory, call);
-  BlockAllocated(call, AddressOf(buffer), bytes, device);
+  call->BlockAllocated(AddressOf(buffer), bytes, device);
 }
 
 // An array that was made by a call that is not hooked is not known, and one that was deleted has ended.
@@ -204,7 +204,7 @@ void End(const Calls& calls, Call* call, pjrt::Buffer* buffer) {
   if (!call->IsAllocated(schema::FRAMEWORK_BLOCK, AddressOf(buffer))) return;
   pjrt::Memory* memory = nullptr;
   const int device = calls.DeviceOf(buffer, &memory);
-  if (device >= 0) BlockFreed(call, AddressOf(buffer), device);
+  if (device >= 0) call->BlockFreed(AddressOf(buffer), device);
 }
 
 // Records an error of the plugin if it is that memory ran out for `bytes`.
@@ -308,7 +308,7 @@ struct Hooks {
       const uint64_t during = AddressOf(&run->outputs[i]);
       if (needs) {
         Allocators::Define(memory, &call);
-        BlockAllocated(&call, during, needed, device);
+        call.BlockAllocated(during, needed, device);
       }
       for (size_t k = 0; k < run->argument_count; ++k) {
         pjrt::Buffer* const argument = run->arguments[i][k];
@@ -317,7 +317,7 @@ struct Hooks {
       for (size_t k = 0; k < results; ++k) {
         if (run->outputs[i][k] != nullptr) Record(calls, &call, run->outputs[i][k]);
       }
-      if (needs) BlockFreed(&call, during, device);
+      if (needs) call.BlockFreed(during, device);
     }
     return error;
   }

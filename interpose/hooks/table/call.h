@@ -126,7 +126,8 @@ class Call {
   void Failed(schema::Kind kind, cuda::Error error, uint64_t bytes, int on = kCurrentDevice);
 
   // The same for a block of a framework's allocator, the most frequent of all: with the stack, and with the kind known
-  // when it is compiled. `device` is a device.
+  // when it is compiled. `device` is a device, not kCurrentDevice. Call BlockFreed before anyone else can get the
+  // address.
   void BlockAllocated(uint64_t address, uint64_t bytes, int device);
   void BlockFreed(uint64_t address, int device);
 
