@@ -9,45 +9,54 @@
 namespace vramtrack {
 namespace {
 
-uint64_t At(uint64_t sp, uint64_t word) { return Load(sp + 8 * (word & kMaxWordDistance)); }
-uint64_t ReturnAt(uint64_t sp, uint64_t word) { return At(sp, word) & kReturnBits; }
+uint64_t At(uint64_t sp, uint16_t place) { return Load(sp + 8 * uint64_t{place}); }
+uint64_t ReturnAt(uint64_t sp, uint16_t place) { return At(sp, place) & kReturnBits; }
+
+// Four sums, so that no multiplication waits for the one before. One word that differs always changes the result,
+// because the factor is odd.
+template <typename Return, typename Distance>
+__attribute__((always_inline)) inline uint64_t HashOfWords(size_t returns, size_t distances, Return return_at,
+                                                           Distance distance_at) {
+  uint64_t a = 0, b = 0, c = 0, d = 0;
+  size_t i = 0;
+  for (; i + 4 <= returns; i += 4) {
+    a = a * kHashMultiplier + return_at(i);
+    b = b * kHashMultiplier + return_at(i + 1);
+    c = c * kHashMultiplier + return_at(i + 2);
+    d = d * kHashMultiplier + return_at(i + 3);
+  }
+  for (; i < returns; ++i) a = a * kHashMultiplier + return_at(i);
+  const size_t end = returns + distances;
+  for (; i + 4 <= end; i += 4) {
+    a = a * kHashMultiplier + distance_at(i);
+    b = b * kHashMultiplier + distance_at(i + 1);
+    c = c * kHashMultiplier + distance_at(i + 2);
+    d = d * kHashMultiplier + distance_at(i + 3);
+  }
+  for (; i < end; ++i) b = b * kHashMultiplier + distance_at(i);
+  return Mix(Mix(a, b), Mix(c, d));
+}
 
 uint64_t BpOf(const Registers& start, BpUse use) { return use == BpUse::kDistance ? start.bp - start.sp : 0; }
 
 }  // namespace
 
 bool StackRecord::WordsHold(uint64_t sp) const {
-  // Four at a time: otherwise the loop itself costs a tenth.
-  uint64_t a = 0, b = 0, c = 0, d = 0;
-  const uint64_t* word = words;
-  const uint64_t* end = words + return_words;
-  for (; word + 4 <= end; word += 4) {
-    a |= ReturnAt(sp, word[0]) ^ word[0] >> 16;
-    b |= ReturnAt(sp, word[1]) ^ word[1] >> 16;
-    c |= ReturnAt(sp, word[2]) ^ word[2] >> 16;
-    d |= ReturnAt(sp, word[3]) ^ word[3] >> 16;
-  }
-  for (; word != end; ++word) a |= ReturnAt(sp, *word) ^ *word >> 16;
-  end += distance_words;
-  for (; word + 4 <= end; word += 4) {
-    a |= (At(sp, word[0]) - sp) ^ word[0] >> 16;
-    b |= (At(sp, word[1]) - sp) ^ word[1] >> 16;
-    c |= (At(sp, word[2]) - sp) ^ word[2] >> 16;
-    d |= (At(sp, word[3]) - sp) ^ word[3] >> 16;
-  }
-  for (; word != end; ++word) b |= (At(sp, *word) - sp) ^ *word >> 16;
-  return (a | b | c | d) == 0;
+  return hash == HashOfWords(
+                     return_words, distance_words, [&](size_t i) { return ReturnAt(sp, places[i]); },
+                     [&](size_t i) { return At(sp, places[i]) - sp; });
 }
 
 uint32_t StackRecord::FirstDifference(uint64_t sp, uint64_t* found) const {
+  const uint64_t* word = words();
   uint32_t i = 0;
   for (; i < return_words; ++i) {
-    *found = ReturnAt(sp, words[i]);
-    if (*found != words[i] >> 16) return i;
+    *found = ReturnAt(sp, places[i]);
+    if (*found != word[i] >> 16) return i;
   }
-  for (; i < uint32_t{return_words} + distance_words; ++i) {
-    *found = At(sp, words[i]) - sp;
-    if (*found != words[i] >> 16) return i;
+  for (; i < count(); ++i) {
+    *found = At(sp, places[i]) - sp;
+    if (*found != word[i] >> 16) return i;
   }
   return kSame;
 }
@@ -57,7 +66,7 @@ bool StackRecords::Same(const StackRecord& record, const Registers& start, const
   return record.epoch == epoch && record.ip == start.ip && record.return_words == walk.return_words &&
          record.distance_words == walk.distance_words && record.bp_use == walk.bp_use &&
          record.bp == BpOf(start, walk.bp_use) &&
-         std::memcmp(record.words, walk.words, 8 * size_t{walk.return_words + walk.distance_words}) == 0;
+         std::memcmp(record.words(), walk.words, 8 * size_t{walk.return_words + walk.distance_words}) == 0;
 }
 
 uint32_t StackRecords::Find(const Registers& start, const StackWalk& walk, uint32_t epoch, uint64_t* hash) const {
@@ -87,7 +96,8 @@ bool StackRecords::SeenBefore(uint64_t hash) {
 uint32_t StackRecords::Make(const Registers& start, const StackWalk& walk, uint32_t epoch, uint64_t hash,
                             uint32_t stack) {
   const size_t words = walk.return_words + walk.distance_words;
-  const auto units = static_cast<uint32_t>((sizeof(StackRecord) + 8 * words + 63) / 64);
+  const size_t bytes = sizeof(StackRecord) + 2 * StackRecord::PlacesRoom(words) + 8 * words;
+  const auto units = static_cast<uint32_t>((bytes + 63) / 64);
   SpinLockHolder hold(&lock_);
   if (!hold.held()) return 0;
   std::atomic<uint32_t>& bucket = buckets_[hash >> (64 - kBucketBits)];
@@ -114,7 +124,11 @@ uint32_t StackRecords::Make(const Registers& start, const StackWalk& walk, uint3
   record->return_words = static_cast<uint16_t>(walk.return_words);
   record->distance_words = static_cast<uint16_t>(walk.distance_words);
   record->bp_use = walk.bp_use;
-  std::memcpy(record->words, walk.words, 8 * words);
+  record->hash = HashOfWords(
+      walk.return_words, walk.distance_words, [&](size_t i) { return walk.words[i] >> 16; },
+      [&](size_t i) { return walk.words[i] >> 16; });
+  for (size_t i = 0; i < words; ++i) record->places[i] = static_cast<uint16_t>(walk.words[i] & kMaxWordDistance);
+  std::memcpy(const_cast<uint64_t*>(record->words()), walk.words, 8 * words);
   bucket.store(used, std::memory_order_release);
   return used;
 }

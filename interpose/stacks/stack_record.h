@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Stores stacks that were walked before, with every word that the walk depended on. Comparing these words is much
-// cheaper than walking, because no load depends on another.
+// cheaper than walking, because no load depends on another. They are compared by their places and one hash of 64 bits,
+// which are in two or three cache lines where the words themselves take six.
 #ifndef INTERPOSE_STACKS_STACK_RECORD_H_
 #define INTERPOSE_STACKS_STACK_RECORD_H_
 
@@ -23,9 +24,16 @@ struct StackRecord {
   uint32_t epoch;  // Request::RecordEpoch() in stack_capture.h
   uint32_t reach;  // the farthest word, in units of 8 bytes
   uint32_t next;   // index of the next record in the bucket; 0: none
+  uint64_t hash;   // HashOfWords of the values
   uint16_t return_words, distance_words;
   BpUse bp_use;
-  uint64_t words[];  // in the format of StackWalk::words
+  alignas(8) uint16_t places[];  // distances of the words from the stack pointer, in units of 8 bytes
+
+  // In the format of StackWalk::words.
+  const uint64_t* words() const { return reinterpret_cast<const uint64_t*>(places + PlacesRoom(count())); }
+  size_t count() const { return size_t{return_words} + distance_words; }
+  // How many places a record of that many words has room for.
+  static constexpr size_t PlacesRoom(size_t count) { return (count + 3) & ~size_t{3}; }
 
   // The place where a stack differs from this one: the number of the first word that differs, or one of these.
   static constexpr uint32_t kStart = ~uint32_t{0};  // it starts at another address, so its words cannot be compared
@@ -41,7 +49,8 @@ struct StackRecord {
   bool BpHolds(const Registers& start) const {
     return bp_use == BpUse::kNone || start.bp - (bp_use == BpUse::kDistance ? start.sp : 0) == bp;
   }
-  // Returns whether all words match. The caller must have checked BeginsAt and BpHolds.
+  // Returns whether all words match: of others, one in 2^64 is taken for them. The caller must have checked BeginsAt
+  // and BpHolds.
   bool WordsHold(uint64_t sp) const;
   // Returns the number of the first word that differs and sets `*found` to the stack's value, or returns kSame. The
   // caller must have checked BeginsAt and BpHolds.

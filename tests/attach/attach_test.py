@@ -167,8 +167,8 @@ def start(test, target, count):
 
 
 def device_loop(test):
-    """What is recorded: calls of all threads, the leak, and frees of what is older than the trace."""
-    program = Program(test, "device_loop")
+    """What is recorded: calls of all threads with their devices, the leak, and frees of what is older than the trace."""
+    program = Program(test, "device_loop", environment={"SIMCUDA_DEVICES": "2"})
     trace = test.join(program)
     wait_for(lambda: events_in(test, trace) > 5000, "nothing is recorded")
     program.end()
@@ -181,6 +181,7 @@ def device_loop(test):
     leaks = [site for site in report["sites"] if site["allocations"] > 0 and site["frees"] == 0]
     assert any("Leak" in frame["function"] for site in leaks for frame in site["frames"]), leaks
     assert report["processes"][0]["joined_after_s"] > 0, report["processes"]
+    assert [device["index"] for device in report["devices"]] == [0, 1], report["devices"]
 
 
 def stop_and_start(test):

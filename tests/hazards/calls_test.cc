@@ -39,6 +39,25 @@ TEST(CallsTest, FreesOnAnotherThreadStreamAndDevice) {
   ExpectUnharmed(hazard);
 }
 
+TEST(CallsTest, TheDeviceOfAnAllocationNeedNotBeAskedFor) {
+  Hazard hazard{
+      "", "devices_of_threads", {}, {.allocations = Expected::kAny, .frees = Expected::kAny, .live = Expected::kAny}};
+  hazard.options.environment["SIMCUDA_DEVICES"] = "2";
+  const RunResult run = ExpectUnharmed(hazard);
+  ASSERT_EQ(run.traces.size(), 1u);
+  auto trace = Trace::Open(run.traces[0]);
+  ASSERT_TRUE(trace.ok());
+  EventStream stream(**trace);
+  size_t of_device[2] = {};
+  for (StreamEvent event; stream.Next(&event);) {
+    if (event.operation != schema::ALLOCATE || event.shape->kind != schema::DEVICE) continue;
+    EXPECT_EQ(event.shape->device, event.shape->bytes / 4096 % 2) << event.shape->bytes;
+    ++of_device[event.shape->device % 2];
+  }
+  EXPECT_EQ(of_device[0], 6u);
+  EXPECT_EQ(of_device[1], 7u);
+}
+
 TEST(CallsTest, WhatSeveralThreadsAreGivenAtOnceIsRecordedOnce) {
   const RunResult run = ExpectUnharmed(
       {"", "first_calls_at_once", {"60"}, {.processes = 60, .finished = 60, .allocations = 480, .frees = 480}});

@@ -26,7 +26,6 @@ __attribute__((visibility("default"))) int vramtrack_stop();
 namespace vramtrack {
 namespace {
 
-std::atomic<bool> injected{false};
 std::atomic<bool> by_driver{false};    // it was the driver that loaded this library
 std::atomic<bool> has_imports{false};  // of functions of CUDA, in any library
 
@@ -40,7 +39,7 @@ bool IsRealOf(Entry entry, const LoadedObject& importer, const void* bound) {
 
 // Another tool's wrapper is left in its place: it calls the next one itself.
 void* HookFor(const LoadedObject& importer, const char* name, const void* bound) {
-  const bool late = injected.load(std::memory_order_relaxed);
+  const bool late = joined.load(std::memory_order_relaxed);
   const Entry entry = EntryNamed(name);
   if (entry != Entry::kCount) {
     // An import that has not been called yet leads to a stub in its own library.
@@ -66,7 +65,7 @@ void OnLoaded() {
 // that do so at once, the last one sees what all others have done. A process that the driver has made load this library
 // keeps its hooks: nothing from outside need join it to go on.
 void Settle() {
-  if (!injected.load(std::memory_order_acquire)) return;
+  if (!joined.load(std::memory_order_acquire)) return;
   while (true) {
     const bool off = !by_driver.load(std::memory_order_relaxed) && Session::HasLeft();
     if (off) {
@@ -101,8 +100,6 @@ void PatchNewLibraries() {
   if (seen.exchange(now, std::memory_order_relaxed) != now) imports.BorrowNew();
 }
 
-bool IsInjected() { return injected.load(std::memory_order_relaxed); }
-
 void ExpectDeepBinding() { imports.Begin(); }
 
 }  // namespace vramtrack
@@ -134,7 +131,7 @@ int vramtrack_start(const char* options, char* message, size_t capacity) {
   } else {
     snprintf(message, capacity, "%s", session->file().path());
     if (!IsPreloaded()) {
-      injected.store(true, std::memory_order_release);
+      joined.store(true, std::memory_order_release);
       Settle();
     }
     if (recorded) {
@@ -161,7 +158,7 @@ int vramtrack_stop() {
 // statically linked runtime has looked up before are not reached.
 int InitializeInjection() {
   using namespace vramtrack;  // NOLINT
-  if (IsPreloaded() || injected.exchange(true)) return 1;
+  if (IsPreloaded() || joined.exchange(true)) return 1;
   by_driver.store(true, std::memory_order_relaxed);
   imports.Borrow();
   if (!has_imports.load(std::memory_order_relaxed)) {

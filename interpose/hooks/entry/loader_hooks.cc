@@ -132,7 +132,7 @@ extern "C" __attribute__((visibility("hidden"), used)) Answer vramtrack_before_d
   }
   // In a process that was joined, dlopen is not hooked. A program that has loaded a library looks up its functions
   // next.
-  if (__builtin_expect(IsInjected(), 0)) PatchNewLibraries();
+  if (__builtin_expect(joined.load(std::memory_order_relaxed), 0)) PatchNewLibraries();
   if (__builtin_expect(name != nullptr && strcmp(name, kGetPjrtApi) == 0, 0)) {
     void* const found = handle == RTLD_NEXT ? nullptr : reinterpret_cast<DlsymFunction>(next)(handle, name);
     return {found == nullptr ? nullptr : PjrtApiFor(found), next};
@@ -142,7 +142,8 @@ extern "C" __attribute__((visibility("hidden"), used)) Answer vramtrack_before_d
   if (entry == Entry::kCount) return {nullptr, next};
   if (handle == RTLD_NEXT || handle == RTLD_DEFAULT) {
     // The answer may be our own export, for a function that the caller could not reach without us.
-    if (IsInjected() || IsGlobal(name) || Providers::IsNeededBy(entry, caller)) return {nullptr, next};
+    if (joined.load(std::memory_order_relaxed) || IsGlobal(name) || Providers::IsNeededBy(entry, caller))
+      return {nullptr, next};
     return {nullptr, reinterpret_cast<void*>(&NotThere)};
   }
   void* const found = reinterpret_cast<DlsymFunction>(next)(handle, name);

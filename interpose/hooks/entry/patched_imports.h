@@ -32,10 +32,6 @@ void ExpectDeepBinding();
 // Patches the imports of libraries that were loaded since the last call. For a process that was joined.
 void PatchNewLibraries();
 
-// Returns whether the driver loaded this library, or a process was joined. The library is then not in the symbol scope
-// of any other library.
-bool IsInjected();
-
 }  // namespace vramtrack
 
 #endif  // INTERPOSE_HOOKS_ENTRY_PATCHED_IMPORTS_H_

@@ -29,14 +29,15 @@ constexpr bool Succeeded(uint32_t kind, Error error) {
 #define VRAMTRACK_INLINE inline __attribute__((always_inline))
 
 // A row's body, and its three wrappers.
-#define VRAMTRACK_WRAP(entry, parameters, arguments)                                    \
-  template <int kWay>                                                                   \
-  VRAMTRACK_INLINE Error Wrap_##entry parameters;                                       \
-  VRAMTRACK_EXPORT Error entry parameters { return Wrap_##entry<kBySymbol> arguments; } \
-  static Error LookedUp1_##entry parameters { return Wrap_##entry<1> arguments; }       \
-  static Error LookedUp2_##entry parameters { return Wrap_##entry<2> arguments; }       \
-  template <int kWay>                                                                   \
+#define VRAMTRACK_WRAP_AS(visible, entry, parameters, arguments)                                                       \
+  template <int kWay>                                                                                                  \
+  VRAMTRACK_INLINE Error Wrap_##entry parameters;                                                                      \
+  extern "C" __attribute__((visibility(visible))) Error entry parameters { return Wrap_##entry<kBySymbol> arguments; } \
+  static Error LookedUp1_##entry parameters { return Wrap_##entry<1> arguments; }                                      \
+  static Error LookedUp2_##entry parameters { return Wrap_##entry<2> arguments; }                                      \
+  template <int kWay>                                                                                                  \
   VRAMTRACK_INLINE Error Wrap_##entry parameters
+#define VRAMTRACK_WRAP(...) VRAMTRACK_WRAP_AS("default", __VA_ARGS__)
 
 #define VRAMTRACK_REAL(entry, parameters)                                       \
   using Function = Error(*) parameters;                                         \
@@ -155,13 +156,16 @@ constexpr bool Succeeded(uint32_t kind, Error error) {
     return error;                                                        \
   }
 
-#define VRAMTRACK_NOTES(entry, parameters, arguments, learnt)       \
-  VRAMTRACK_WRAP(entry, parameters, arguments) {                    \
-    VRAMTRACK_REAL(entry, parameters);                              \
-    const Error error = reinterpret_cast<Function>(real) arguments; \
-    if (error == kSuccess) learnt;                                  \
-    return error;                                                   \
+#define VRAMTRACK_NOTES_AS(visible, entry, parameters, arguments, learnt) \
+  VRAMTRACK_WRAP_AS(visible, entry, parameters, arguments) {              \
+    VRAMTRACK_REAL(entry, parameters);                                    \
+    const Error error = reinterpret_cast<Function>(real) arguments;       \
+    if (error == kSuccess) learnt;                                        \
+    return error;                                                         \
   }
+
+#define VRAMTRACK_NOTES(...) VRAMTRACK_NOTES_AS("default", __VA_ARGS__)
+#define VRAMTRACK_NOTES_IF_JOINED(...) VRAMTRACK_NOTES_AS("hidden", __VA_ARGS__)
 
 #define VRAMTRACK_LOOKS_UP(entry, parameters, arguments, name, pointer)                 \
   VRAMTRACK_WRAP(entry, parameters, arguments) {                                        \

@@ -12,6 +12,7 @@ namespace vramtrack {
 namespace {
 
 ConcurrentTable contexts;    // context to 1 + device
+ConcurrentTable greens;      // the same for green contexts, and for the contexts that were made of them
 ConcurrentTable host_pools;  // pools whose memory is the host's
 std::atomic<bool> any_host_pool{false};
 std::atomic<uint64_t> primary_contexts[kDeviceNumbers];
@@ -21,7 +22,9 @@ std::atomic<uint32_t> context_counts[kDeviceNumbers];
 
 void SetCurrentContext(uint64_t context) {
   if (context == 0) return;
-  if (const uint64_t device = contexts.Find(context)) thread_state.device = static_cast<uint32_t>(device - 1);
+  uint64_t device = contexts.Find(context);
+  if (device == 0) device = greens.Find(context);
+  if (device != 0) thread_state.device = static_cast<uint32_t>(device - 1);
 }
 
 void PushCurrentContext(uint64_t context) {
@@ -36,6 +39,16 @@ void NoteContext(uint64_t context, int device) {
   uint64_t before = 0;
   contexts.Insert(context, static_cast<uint64_t>(device) + 1, &before);
   if (before == 0) context_counts[device].fetch_add(1, std::memory_order_relaxed);
+}
+
+uint64_t NewGreenContext(uint64_t green, int device) {
+  if (green != 0 && IsDeviceNumber(device)) greens.Insert(green, static_cast<uint64_t>(device) + 1);
+  return green;
+}
+
+void NoteContextOfGreen(uint64_t context, uint64_t green) {
+  const uint64_t device = green != 0 ? greens.Find(green) : 0;
+  if (context != 0 && device != 0) greens.Insert(context, device);
 }
 
 uint64_t PrimaryContextOf(int device) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tracks the device that the calling thread's calls are for, as far as hooked calls show it: the runtime names a
-// device, the driver a context. Nothing here starts the recording or calls CUDA.
+// device, the driver a context. Nothing here starts the recording or calls CUDA. PyTorch asks for the current device
+// thousands of times a step; the answers tell something only where the calls that have set it were not seen.
 #ifndef INTERPOSE_HOOKS_TABLE_CURRENT_DEVICE_H_
 #define INTERPOSE_HOOKS_TABLE_CURRENT_DEVICE_H_
 
@@ -26,6 +27,9 @@ void PopCurrentContext();
 
 // NoteContext notes the device of a context. Thread-safe.
 void NoteContext(uint64_t context, int device);
+// The same for a green context, which is returned, and for the context that cuCtxFromGreenCtx makes of one.
+uint64_t NewGreenContext(uint64_t green, int device);
+void NoteContextOfGreen(uint64_t context, uint64_t green);
 // Returns the primary context of the device, 0 if unknown.
 uint64_t PrimaryContextOf(int device);
 void NotePrimaryContext(uint64_t context, int device);

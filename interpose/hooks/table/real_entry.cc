@@ -251,12 +251,20 @@ Entry EntryNamed(const char* name) {
 }
 
 std::atomic<void*> looked_up[kLookedUpWays][kEntryCount];
+std::atomic<bool> joined{false};
 
 namespace {
 
 // Calls that only tell something: missing them costs nothing.
 constexpr bool kOnlyTells[] = {
 #define VRAMTRACK_NOTES(entry, ...) true,
+#define VRAMTRACK_NOTES_IF_JOINED(entry, ...) true,
+#define VRAMTRACK_ENTRY(entry, parameters) false,
+#include "interpose/hooks/table/api.inc"
+};
+
+constexpr bool kIfJoined[] = {
+#define VRAMTRACK_NOTES_IF_JOINED(entry, ...) true,
 #define VRAMTRACK_ENTRY(entry, parameters) false,
 #include "interpose/hooks/table/api.inc"
 };
@@ -305,6 +313,9 @@ void* WrapperFor(void* found, const char* name) {
       base[length] = '\0';
       older_form = library.Find(base) == found;
     }
+  }
+  if (entry != Entry::kCount && kIfJoined[static_cast<size_t>(entry)] && !joined.load(std::memory_order_relaxed)) {
+    return found;
   }
   // The form of CUDA 3.1 and before, with 32-bit sizes: runtimes look all of them up.
   if (older_form) return found;

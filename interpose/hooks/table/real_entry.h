@@ -98,6 +98,10 @@ extern void* const wrappers[kEntryCount][1 + kLookedUpWays];
 // The real functions that the wrappers of looked-up functions call.
 extern std::atomic<void*> looked_up[kLookedUpWays][kEntryCount];
 
+// Whether this library came into a process that ran already, or the driver loaded it. Earlier calls were not seen, and
+// it is not in the symbol scope of any other library.
+extern std::atomic<bool> joined;
+
 // Returns the wrapper that replaces `found`, the address of a function named `name` in a library of CUDA; returns
 // `found` itself if there is no hook for it. Thread-safe. Allocates no memory; the first function of a library takes
 // about 50 us.
