@@ -12,6 +12,7 @@ constexpr uint64_t kTypeDealloc = 48;
 }  // namespace
 
 std::atomic<uint64_t> CodeDeaths::met_[], CodeDeaths::dead_[];
+std::atomic<uint32_t> CodeDeaths::count_;
 void (*CodeDeaths::originals_[])(void*);
 
 // Called with the interpreter's lock held, as the original is. It takes none.
@@ -20,7 +21,10 @@ void CodeDeaths::Dealloc(void* code) {
   // The interpreter loaded the address of this function without ordering: what Watch stored before it comes after.
   std::atomic_thread_fence(std::memory_order_acquire);
   const auto address = reinterpret_cast<uint64_t>(code);
-  if ((met_[Word(address)].load(std::memory_order_relaxed) >> Bit(address) & 1) != 0) Set(dead_, address);
+  if ((met_[Word(address)].load(std::memory_order_relaxed) >> Bit(address) & 1) != 0) {
+    Set(dead_, address);
+    count_.fetch_add(1, std::memory_order_release);
+  }
   originals_[kSlot](code);
 }
 
@@ -36,6 +40,7 @@ void CodeDeaths::Watch(const Interpreter& interpreter, size_t slot) {
   const bool taken = slot >= kMaxInterpreters || (originals_[slot] != nullptr && originals_[slot] != original);
   if (taken || !FindLoadedObject(reinterpret_cast<const void*>(original), &owner) || !interpreter.IsIn(owner)) {
     for (std::atomic<uint64_t>& word : dead_) word.store(~uint64_t{0}, std::memory_order_relaxed);
+    count_.fetch_add(1, std::memory_order_release);
     return;
   }
   originals_[slot] = original;

@@ -38,13 +38,11 @@ __attribute__((noinline)) uint64_t ContentsOf(const FrameOffsets& o, uint64_t co
   return Mix(h, TextTail(o, file));
 }
 
-// Of 3.14 on the code object is a reference with tags.
-constexpr uint64_t kTagBits = 3;
-
 __attribute__((always_inline)) inline void Read(const FrameOffsets& o, uint64_t code_type, uint64_t frame,
                                                 size_t max_frames, PythonFrames* out) {
   size_t count = 0;
   out->truncated = false;
+  out->settled = true;
   for (uint64_t previous; frame != 0; frame = previous) {
     previous = Load(frame + o.frame_previous);
     uint64_t code = Load(frame + o.frame_code);
@@ -61,15 +59,21 @@ __attribute__((always_inline)) inline void Read(const FrameOffsets& o, uint64_t 
           continue;
         }
         entry = 0;
-        code &= ~kTagBits;
-        if (__builtin_expect(code == 0 || Load(code + kObjectType) != code_type, 0)) continue;
+        code &= ~kCodeTags;
+        if (__builtin_expect(code == 0 || Load(code + kObjectType) != code_type, 0)) {
+          out->settled = false;
+          continue;
+        }
       } else {
         entry = Load<uint8_t>(frame + o.frame_is_entry) != 0;
       }
       // Before its first instruction that can be traced a frame is only half made.
       const uint64_t offset = Load(frame + o.frame_position) - (code + o.code_instructions);
       const int64_t first = 2 * int64_t{Load<int32_t>(code + o.code_first_traceable)};
-      if (__builtin_expect(static_cast<int64_t>(offset) < first && owner != kOwnedByGenerator, 0)) continue;
+      if (__builtin_expect(static_cast<int64_t>(offset) < first, 0)) {
+        out->settled = false;
+        if (owner != kOwnedByGenerator) continue;
+      }
       instruction = static_cast<int64_t>(offset) < 0 ? 0 : static_cast<uint32_t>(offset);
     }
     if (__builtin_expect(count == max_frames, 0)) {
@@ -80,6 +84,7 @@ __attribute__((always_inline)) inline void Read(const FrameOffsets& o, uint64_t 
     uint64_t print = Load(code + o.code_line_table) << PythonFrame::kInstructionBits;
     if (__builtin_expect(CodeDeaths::MayBeAnother(code), 0)) {
       // The highest bits are the best mixed ones.
+      out->settled = false;
       print = ContentsOf(o, code) >> PythonFrame::kInstructionBits << PythonFrame::kInstructionBits;
     }
     out->frames[count++] = {code | entry, print | instruction};
@@ -117,6 +122,41 @@ size_t KnownLayout(const FrameOffsets& offsets) {
 
 void ReadFrames(const Interpreter& interpreter, uint64_t innermost, size_t max_frames, PythonFrames* frames) {
   kWalks[interpreter.layout()](interpreter.offsets(), interpreter.code_type(), innermost, max_frames, frames);
+}
+
+namespace {
+
+// Two sums, so that one multiplication does not wait for the other. A change may be the same in both: they are mixed
+// one after the other. Of what is no frame of the program only the owner would count; its other fields are constants.
+template <FrameChain kChain>
+__attribute__((always_inline)) inline uint64_t HashOf(const FrameOffsets& o, uint64_t frame, size_t max_frames) {
+  uint64_t codes = 0, positions = 0;
+  // One more than is kept: it makes the stack a truncated one.
+  for (size_t kept = 0; frame != 0 && kept <= max_frames; frame = Load(frame + o.frame_previous)) {
+    codes = codes * kHashMultiplier + Load(frame + o.frame_code);
+    positions = positions * kHashMultiplier;
+    if (kChain == FrameChain::kObjects) {
+      positions += static_cast<uint64_t>(Load<int32_t>(frame + o.frame_position));
+    } else {
+      positions += Load(frame + o.frame_position);
+    }
+    if (kChain == FrameChain::kMarked) positions += uint64_t{Load<uint8_t>(frame + o.frame_is_entry)} << 56;
+    kept += kChain != FrameChain::kShims || Load<uint8_t>(frame + o.frame_owner) <= kOwnedByFrameObject;
+  }
+  return Mix(Mix(0, codes), positions) | 1;
+}
+
+}  // namespace
+
+uint64_t HashOfFrames(const FrameOffsets& offsets, uint64_t innermost, size_t max_frames) {
+  switch (offsets.chain) {
+    case FrameChain::kObjects:
+      return HashOf<FrameChain::kObjects>(offsets, innermost, max_frames);
+    case FrameChain::kMarked:
+      return HashOf<FrameChain::kMarked>(offsets, innermost, max_frames);
+    default:
+      return HashOf<FrameChain::kShims>(offsets, innermost, max_frames);
+  }
 }
 
 namespace {

@@ -35,12 +35,17 @@ static_assert(sizeof(PythonFrame) == 16, "two words");
 struct PythonFrames {
   size_t count;
   bool truncated;
+  bool settled;  // they depend on nothing but the chain, the code objects' addresses and the instructions
   PythonFrame frames[kMaxFrames];  // innermost first
 };
 
 // Fills `frames` with the frames from `innermost`, a frame of the calling thread, outwards. Leaves out frames that have
 // not begun to run, and the interpreter's internal ones. Keeps at most `max_frames` (<= kMaxFrames).
 void ReadFrames(const Interpreter& interpreter, uint64_t innermost, size_t max_frames, PythonFrames* frames);
+
+// Returns a hash of all that `settled` frames from `innermost` depend on, which is not 0: of others, one in 2^64 has
+// the same. It reads no code object, so it takes a third of the time of ReadFrames.
+uint64_t HashOfFrames(const FrameOffsets& offsets, uint64_t innermost, size_t max_frames);
 
 // Returns which of the compiled walks fits the offsets, for Interpreter::layout().
 size_t KnownLayout(const FrameOffsets& offsets);

@@ -46,6 +46,9 @@ struct FrameOffsets {
 // Offsets that are the same in every version: of PyObject, PyVarObject, PyASCIIObject and PyBytesObject.
 constexpr uint16_t kObjectType = 8, kVarSize = 16, kTextLength = 16, kTextHash = 24, kTextState = 32, kBytesData = 32;
 
+// The lowest bits of the reference to a code object in a frame of 3.14: tags.
+constexpr uint64_t kCodeTags = 3;
+
 // Values of the field at frame_owner. Since 3.12 a frame with a greater value than kOwnedByFrameObject is a shim.
 constexpr uint8_t kOwnedByGenerator = 1, kOwnedByFrameObject = 2;
 

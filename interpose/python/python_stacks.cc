@@ -83,18 +83,30 @@ void PythonStacks::Refuse(Candidate* python, EventWriter* writer) {
   });
 }
 
-// The frames lie on the stack: who runs Python has one that is much larger.
 __attribute__((noinline)) uint32_t PythonStacks::TakeFrom(uint64_t frame, EventWriter* writer) {
   Candidate* python = current_.load(std::memory_order_acquire);
   if (python == nullptr) return 0;
   if (__builtin_expect(!python->checked.load(std::memory_order_acquire), 0) && !Check(python, frame, writer)) return 0;
+  // An address of a code object may have become that of another one since.
+  const uint64_t hash = HashOfFrames(python->interpreter.offsets(), frame, max_frames_);
+  const uint64_t known = known_.Find(hash);
+  const bool valid = known != 0 && known >> 32 == CodeDeaths::count();
+  return __builtin_expect(valid, 1) ? static_cast<uint32_t>(known) : Walk(python->interpreter, frame, hash, writer);
+}
+
+// The frames lie on the stack: who runs Python has one that is much larger.
+__attribute__((noinline)) uint32_t PythonStacks::Walk(const Interpreter& python, uint64_t frame, uint64_t hash,
+                                                      EventWriter* writer) {
   PythonFrames frames;
-  ReadFrames(python->interpreter, frame, max_frames_, &frames);
+  const uint32_t deaths = CodeDeaths::count();
+  ReadFrames(python, frame, max_frames_, &frames);
   if (frames.count == 0) return 0;
   const auto* words = reinterpret_cast<const uint64_t*>(frames.frames);
-  return stacks_->Intern(
-      {StackWords::kPython, frames.truncated, words, 2 * frames.count}, writer,
-      [&](uint32_t number) { return Define(number, frames, python->interpreter.offsets(), writer); });
+  const uint32_t number =
+      stacks_->Intern({StackWords::kPython, frames.truncated, words, 2 * frames.count}, writer,
+                      [&](uint32_t number) { return Define(number, frames, python.offsets(), writer); });
+  if (number != 0 && frames.settled) known_.Insert(hash, uint64_t{deaths} << 32 | number);
+  return number;
 }
 
 __attribute__((noinline)) bool PythonStacks::Define(uint32_t number, const PythonFrames& frames,

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "interpose/base/concurrent_table.h"
 #include "interpose/loader/loaded_object.h"
 #include "interpose/python/code_deaths.h"
 #include "interpose/python/frame_walk.h"
@@ -76,6 +77,7 @@ class PythonStacks {
   bool Check(Candidate* python, uint64_t frame, EventWriter* writer);
   void Watch(const Candidate* python);
   void Refuse(Candidate* python, EventWriter* writer);
+  uint32_t Walk(const Interpreter& python, uint64_t frame, uint64_t hash, EventWriter* writer);
   bool Define(uint32_t number, const PythonFrames& frames, const FrameOffsets& offsets, EventWriter* writer);
 
   bool wanted_;
@@ -90,6 +92,7 @@ class PythonStacks {
   size_t used_;
   Candidate candidates_[kMaxInterpreters];
   CodeTable codes_;
+  ConcurrentTable known_;  // HashOfFrames to the stack's number, and CodeDeaths::count() above it
 };
 
 }  // namespace vramtrack

@@ -83,10 +83,6 @@ class EventWriter {
     return DefineEncoded(buffer, out.size());
   }
 
-  // The stack that the thread interned last, for StackTable; null if none.
-  const void* last_stack() const { return last_stack_; }
-  void set_last_stack(const void* stack) { last_stack_ = stack; }
-
   // Records how much memory of the host the process has, if that is due. Takes no time otherwise.
   void NoteHostMemory();
 
@@ -109,7 +105,6 @@ class EventWriter {
   size_t used_, capacity_;  // words of records
   uint32_t thread_;
   uint64_t first_sequence_, first_allocation_, next_allocation_;
-  const void* last_stack_;
   BlockEncoder encoder_;
 };
 

@@ -12,8 +12,8 @@ namespace {
 uint64_t At(uint64_t sp, uint16_t place) { return Load(sp + 8 * uint64_t{place}); }
 uint64_t ReturnAt(uint64_t sp, uint16_t place) { return At(sp, place) & kReturnBits; }
 
-// Four sums, so that no multiplication waits for the one before. One word that differs always changes the result,
-// because the factor is odd.
+// Four sums, so that no multiplication waits for the one before. A change may be the same in several, as where a
+// library was loaded to another place: they are mixed one after the other.
 template <typename Return, typename Distance>
 __attribute__((always_inline)) inline uint64_t HashOfWords(size_t returns, size_t distances, Return return_at,
                                                            Distance distance_at) {
@@ -34,7 +34,7 @@ __attribute__((always_inline)) inline uint64_t HashOfWords(size_t returns, size_
     d = d * kHashMultiplier + distance_at(i + 3);
   }
   for (; i < end; ++i) b = b * kHashMultiplier + distance_at(i);
-  return Mix(Mix(a, b), Mix(c, d));
+  return Mix(Mix(Mix(Mix(0, a), b), c), d);
 }
 
 uint64_t BpOf(const Registers& start, BpUse use) { return use == BpUse::kDistance ? start.bp - start.sp : 0; }

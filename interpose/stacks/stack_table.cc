@@ -33,15 +33,19 @@ uint64_t HashOf(const StackWords& stack) {
 
 }  // namespace
 
-const StackTable::Entry* StackTable::Find(const StackWords& stack, uint64_t* key) const {
+uint32_t StackTable::Find(const StackWords& stack, uint64_t* key) const {
   *key = HashOf(stack);
   while (const uint64_t found = by_hash_.Find(*key)) {
     const auto* entry = reinterpret_cast<const Entry*>(found);
-    if (__builtin_expect(entry->Is(stack), 1)) return entry;
+    if (__builtin_expect(entry->count == stack.count && entry->state == stack.state && entry->sort == stack.sort &&
+                             std::memcmp(entry->words, stack.words, 8 * stack.count) == 0,
+                         1)) {
+      return entry->id;
+    }
     *key = *key * 0x9e3779b97f4a7c15 + 1;  // another stack with the same hash
     *key += *key == 0;
   }
-  return nullptr;
+  return 0;
 }
 
 uint32_t StackTable::Intern(const NativeStack& stack, ModuleMap* modules, EventWriter* writer) {
@@ -51,7 +55,7 @@ uint32_t StackTable::Intern(const NativeStack& stack, ModuleMap* modules, EventW
     return StackWords{StackWords::kNative, epoch << 1 | stack.truncated, stack.frames, stack.count};
   };
   uint64_t key;
-  if (const Entry* known = Find(words(modules->epoch()), &key)) return known->id;
+  if (const uint32_t known = Find(words(modules->epoch()), &key)) return known;
   modules->Refresh(writer);
   const uint32_t epoch = modules->epoch();
   return Intern(words(epoch), writer, [&](uint32_t number) {

@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <cstring>
 
 #include "interpose/base/concurrent_table.h"
 #include "interpose/recorder/event_writer.h"
@@ -37,14 +36,8 @@ class StackTable {
   // it twice, with different numbers.
   template <typename Define>
   uint32_t Intern(const StackWords& stack, EventWriter* writer, Define define) {
-    // A thread often allocates several times at one place.
-    const auto* last = static_cast<const Entry*>(writer->last_stack());
-    if (last != nullptr && last->Is(stack)) return last->id;
     uint64_t key;
-    if (const Entry* known = Find(stack, &key)) {
-      writer->set_last_stack(known);
-      return known->id;
-    }
+    if (const uint32_t known = Find(stack, &key)) return known;
     if (writer->file().crowded()) return 0;
     Entry* entry = NewEntry(stack);
     if (entry == nullptr || !define(entry->id)) return 0;
@@ -82,15 +75,10 @@ class StackTable {
     StackWords::Sort sort;
     uint32_t id, state, count;
     uint64_t words[];
-
-    bool Is(const StackWords& stack) const {
-      return count == stack.count && state == stack.state && sort == stack.sort &&
-             std::memcmp(words, stack.words, 8 * stack.count) == 0;
-    }
   };
 
-  // Returns a known stack, or null. In the second case `*key` is the key to publish it under.
-  const Entry* Find(const StackWords& stack, uint64_t* key) const;
+  // Returns the number of a known stack, or 0. In the second case `*key` is the key to publish it under.
+  uint32_t Find(const StackWords& stack, uint64_t* key) const;
   Entry* NewEntry(const StackWords& stack);
   void Publish(uint64_t key, Entry* entry, EventWriter* writer);
   uint32_t NextNumber() { return next_id_.fetch_add(1, std::memory_order_relaxed) + 1; }
