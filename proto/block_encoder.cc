@@ -18,15 +18,10 @@ using schema::FREE_UNKNOWN;
 using schema::MEMORY_INFO;
 using schema::STEP;
 
-uint64_t HashOf(const EventShape& s) {
-  uint64_t h = Mix(s.operation | s.kind << 8 | s.device << 16, s.ref);
-  h = Mix(h, s.bytes);
-  return Mix(h, s.stream);
-}
+uint64_t HashOf(const EventShape& s) { return Mix(Mix(Mix(0, s.word), s.bytes), s.stream); }
 
 bool SameShape(const EventShape& a, const EventShape& b) {
-  return a.operation == b.operation && a.kind == b.kind && a.device == b.device && a.ref == b.ref &&
-         a.bytes == b.bytes && a.stream == b.stream;
+  return a.word == b.word && a.bytes == b.bytes && a.stream == b.stream;
 }
 
 bool IsEvent(uint64_t word) { return OperationOf(word) < kDefineStack; }
@@ -98,7 +93,7 @@ bool BlockEncoder::ReadEvents(const JournalView& view, uint32_t time_shift, Bloc
 
   *summary = {};
   uint64_t time = 0, address = 0, foreign = 0, ordinal = view.first_allocation;
-  bool definitions = false;
+  has_definitions_ = false;
   size_t i = 0;
   while (i < view.words) {
     const uint64_t* record = view.records + i;
@@ -107,7 +102,7 @@ bool BlockEncoder::ReadEvents(const JournalView& view, uint32_t time_shift, Bloc
     if (words == 0 || i + words > view.words || (!IsEvent(word) && words < 2)) break;
     i += words;
     if (!IsEvent(word)) {
-      definitions = true;
+      has_definitions_ = true;
       continue;
     }
 
@@ -120,9 +115,8 @@ bool BlockEncoder::ReadEvents(const JournalView& view, uint32_t time_shift, Bloc
     event_time_.at = PutVarint(event_time_.at, now > time ? now - time : 0);
     if (now > time) time = now;
 
-    const uint32_t operation = OperationOf(word);
-    EventShape shape = {operation, KindOf(word), DeviceOf(word), RefOf(word), 0, 0};
-    switch (operation) {
+    EventShape shape = {word & ~EventWord(0, 0, 0, 0xff, 0), 0, 0};
+    switch (OperationOf(word)) {
       case ALLOCATE:
         shape.bytes = record[3];
         if (words > 4) shape.stream = record[4];
@@ -133,7 +127,7 @@ bool BlockEncoder::ReadEvents(const JournalView& view, uint32_t time_shift, Bloc
         break;
       case FREE:
         if (words > 3) shape.stream = record[3];
-        if (shape.ref == view.thread) {
+        if (RefOf(word) == view.thread) {
           age_.at = PutVarint(age_.at, ordinal - record[2]);
         } else {
           foreign_.at = PutVarint(foreign_.at, ZigZag(static_cast<int64_t>(record[2] - foreign)));
@@ -150,7 +144,7 @@ bool BlockEncoder::ReadEvents(const JournalView& view, uint32_t time_shift, Bloc
     event_shape_.at = PutVarint(event_shape_.at, ShapeReference(shape));
   }
   if (words_read != nullptr) *words_read = i;
-  return summary->events != 0 || definitions;
+  return summary->events != 0 || has_definitions_;
 }
 
 size_t BlockEncoder::WriteDefinitions(const JournalView& view, size_t words, uint8_t* out, size_t capacity) const {
@@ -195,8 +189,10 @@ uint8_t* BlockEncoder::Encode(const JournalView& view, uint32_t time_shift, size
   uint8_t* length = out.Begin(f::definitions);
   const size_t used = out.size();
   summary->definitions_offset = static_cast<uint32_t>(kSealedPrefixBytes + used);
-  summary->definition_bytes =
-      static_cast<uint32_t>(WriteDefinitions(view, words, payload + used, sizeof frame_ - kSealedPrefixBytes - used));
+  if (has_definitions_) {
+    const size_t room = sizeof frame_ - kSealedPrefixBytes - used;
+    summary->definition_bytes = static_cast<uint32_t>(WriteDefinitions(view, words, payload + used, room));
+  }
   MessageWriter rest(payload + used + summary->definition_bytes,
                      sizeof frame_ - kSealedPrefixBytes - used - summary->definition_bytes);
   PutPaddedVarint(length, summary->definition_bytes, MessageWriter::kLengthBytes);
@@ -209,9 +205,9 @@ uint8_t* BlockEncoder::Encode(const JournalView& view, uint32_t time_shift, size
     for (uint32_t i = 0; i < shape_count_; ++i) rest.RawVarint(value(shapes_[i]));
     rest.End(column);
   };
-  shape_column(f::shape_call, [](const EventShape& s) { return ShapeCall(s.operation, s.kind); });
-  shape_column(f::shape_device, [](const EventShape& s) { return s.device; });
-  shape_column(f::shape_stack, [](const EventShape& s) { return s.ref; });
+  shape_column(f::shape_call, [](const EventShape& s) { return ShapeCall(OperationOf(s.word), KindOf(s.word)); });
+  shape_column(f::shape_device, [](const EventShape& s) { return DeviceOf(s.word); });
+  shape_column(f::shape_stack, [](const EventShape& s) { return RefOf(s.word); });
   shape_column(f::shape_bytes, [](const EventShape& s) { return s.bytes; });
   shape_column(f::shape_stream, [](const EventShape& s) { return s.stream; });
   rest.Bytes(f::event_shape, event_shape_.begin, event_shape_.bytes());

@@ -37,8 +37,9 @@ struct BlockSummary {
 constexpr int kShapeCallBits = 4;
 constexpr uint32_t ShapeCall(uint32_t operation, uint32_t kind) { return operation | kind << kShapeCallBits; }
 
+// What many events have in common.
 struct EventShape {
-  uint32_t operation, kind, device, ref;
+  uint64_t word;  // the event's first one, without its flags
   uint64_t bytes, stream;
 };
 
@@ -70,6 +71,7 @@ class BlockEncoder {
   uint16_t shape_slots_[kShapeSlots];  // 1 + index into shapes_, 0: free
   EventShape shapes_[kMaxJournalEvents];
   uint32_t shape_count_;
+  bool has_definitions_;
   uint32_t address_shift_;
   Column event_shape_, event_time_, address_, age_, foreign_, value_;
   uint8_t column_memory_[5][kColumnBytes];

@@ -19,14 +19,13 @@ namespace vramtrack {
 
 // Zero-initialised memory is an empty table. Keys must not be 0. Signal-safe, except that creating a level calls mmap.
 class ConcurrentTable {
+  static constexpr int kWays = 4;
+
  public:
   // Sets the value of `key` and returns true; `*before` (may be null) becomes the former value, or 0. Returns false if
   // every level is full or there is no memory; the key is not in the table then.
   bool Insert(uint64_t key, uint64_t value, uint64_t* before = nullptr) {
-    if (before != nullptr) *before = 0;
-    Bucket* const bucket = BucketFor(key, 0);
-    if (__builtin_expect(bucket == nullptr, 0)) return false;
-    return __builtin_expect(InsertIn(bucket, key, value, before), 1) || InsertFarther(key, value, before);
+    return InsertAt(HomeOf(key), key, value, before);
   }
 
   // Returns the value of `key`, or 0 if there is none (yet).
@@ -35,12 +34,22 @@ class ConcurrentTable {
     return slot.bucket == nullptr ? 0 : slot.bucket->values[slot.way].load(std::memory_order_acquire);
   }
 
-  // Prefetches the bucket of `key` for a later call. The bucket is usually cold, and the caller has other work in the
-  // meantime.
-  void Prefetch(uint64_t key) const {
-    if (const Bucket* buckets = levels_[0].load(std::memory_order_acquire)) {
-      __builtin_prefetch(buckets + Index(key, 0), 1);
-    }
+  // Insert in two steps. Prefetch returns where the key will be looked for first, for InsertAt. That memory is usually
+  // cold, and the caller has other work in the meantime.
+  struct alignas(64) Bucket {
+    std::atomic<uint64_t> keys[kWays];
+    std::atomic<uint64_t> values[kWays];
+  };
+  Bucket* Prefetch(uint64_t key) const {
+    Bucket* const home = HomeOf(key);
+    __builtin_prefetch(home, 1);
+    return home;
+  }
+  bool InsertAt(Bucket* home, uint64_t key, uint64_t value, uint64_t* before = nullptr) {
+    if (before != nullptr) *before = 0;
+    if (__builtin_expect(home == nullptr, 0)) home = CreateHome(key);
+    if (__builtin_expect(home == nullptr, 0)) return false;
+    return __builtin_expect(InsertIn(home, key, value, before), 1) || InsertFarther(key, value, before);
   }
 
   // Removes the key and returns its value, or 0 if it is not in the table.
@@ -54,15 +63,10 @@ class ConcurrentTable {
   }
 
  private:
-  static constexpr int kWays = 4;
   static constexpr int kLevels = 5;
   // The levels hold 32 Ki, 256 Ki, 2 Mi, 16 Mi and 128 Mi entries. Pages that no key touches use no memory.
   static constexpr int kBucketBits[kLevels] = {13, 16, 19, 22, 25};
 
-  struct alignas(64) Bucket {
-    std::atomic<uint64_t> keys[kWays];
-    std::atomic<uint64_t> values[kWays];
-  };
   struct Slot {
     Bucket* bucket;
     int way;
@@ -73,6 +77,13 @@ class ConcurrentTable {
     h ^= h >> 32;
     return (h * 0xd6e8feb86659fd93) >> (64 - kBucketBits[level]);
   }
+
+  // Returns null if no key was ever inserted.
+  Bucket* HomeOf(uint64_t key) const {
+    Bucket* const buckets = levels_[0].load(std::memory_order_acquire);
+    return __builtin_expect(buckets == nullptr, 0) ? nullptr : buckets + Index(key, 0);
+  }
+  __attribute__((cold, noinline)) Bucket* CreateHome(uint64_t key) { return BucketFor(key, 0); }
 
   // Returns false if all ways are taken.
   static bool InsertIn(Bucket* bucket, uint64_t key, uint64_t value, uint64_t* before) {
@@ -113,9 +124,8 @@ class ConcurrentTable {
   }
 
   Slot FindSlot(uint64_t key) const {
-    Bucket* const buckets = levels_[0].load(std::memory_order_acquire);
-    if (__builtin_expect(buckets == nullptr, 0)) return {nullptr, 0};
-    Bucket* const bucket = buckets + Index(key, 0);
+    Bucket* const bucket = HomeOf(key);
+    if (__builtin_expect(bucket == nullptr, 0)) return {nullptr, 0};
     const int way = WayOf(bucket, key);
     return __builtin_expect(way < kWays, 1) ? Slot{bucket, way} : FindFarther(key);
   }

@@ -127,7 +127,7 @@ void ReadFrames(const Interpreter& interpreter, uint64_t innermost, size_t max_f
 namespace {
 
 // Two sums, so that one multiplication does not wait for the other. A change may be the same in both: they are mixed
-// one after the other. Of what is no frame of the program only the owner would count; its other fields are constants.
+// one after the other. The code object and the instruction of a shim are constants.
 template <FrameChain kChain>
 __attribute__((always_inline)) inline uint64_t HashOf(const FrameOffsets& o, uint64_t frame, size_t max_frames) {
   uint64_t codes = 0, positions = 0;

@@ -25,8 +25,6 @@ enum class FrameChain : uint8_t {
 
 // The offsets of one version, in bytes. The offset of a field that the version does not have is 0.
 struct FrameOffsets {
-  uint32_t minor;  // the version is 3.minor
-  schema::LineTable lines;
   FrameChain chain;
   bool by_cframe;           // the thread state points to a _PyCFrame, which points to the frame
   uint16_t thread_frame;    // PyThreadState.frame, .cframe or .current_frame
@@ -41,6 +39,8 @@ struct FrameOffsets {
   uint16_t code_instructions;         // the instructions; for kObjects a bytes object that holds them
   uint16_t lasti_unit;                // bytes per unit of f_lasti
   uint16_t text_ascii, text_compact;  // characters of a str: ASCII, and other compact ones
+  uint32_t minor;                     // the version is 3.minor
+  schema::LineTable lines;
 };
 
 // Offsets that are the same in every version: of PyObject, PyVarObject, PyASCIIObject and PyBytesObject.
@@ -176,14 +176,14 @@ class Interpreter {
   uint32_t VersionOf(const LoadedObject& object, const void* runtime) const;
   bool ReadOffsets(const LoadedObject& object, uint32_t version, const void* runtime);
 
-  FrameOffsets offsets_;
-  size_t layout_;
   void* (*thread_state_)();
   int (*is_finalizing_)();
+  CodeRange evaluation_;
+  FrameOffsets offsets_;
+  size_t layout_;
   const void* code_type_;
   const void* text_type_;
   const void* bytes_type_;
-  CodeRange evaluation_;
   uint64_t base_;
   char described_[128];
 };

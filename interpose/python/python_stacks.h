@@ -39,18 +39,30 @@ class PythonStacks {
   // that may have interrupted the interpreter.
   uint64_t Innermost(EventWriter* writer) {
     if (!wanted_) return 0;
-    if (__builtin_expect(modules_->refresh_due(), 0) && !modules_->Refresh(writer)) return 0;
-    if (__builtin_expect(modules_->generation() != looked_at_.load(std::memory_order_acquire), 0)) Look(writer);
-    const Candidate* python = current_.load(std::memory_order_acquire);
-    return python == nullptr ? 0 : python->interpreter.InnermostFrame(python->checked.load(std::memory_order_acquire));
+    if (__builtin_expect(look_due(), 0) && !Look(writer)) return 0;
+    return InnermostNow();
   }
   uint32_t TakeFrom(uint64_t frame, EventWriter* writer);
-
-  // Returns the code of the interpreter at which the native stack of a thread with Python frames ends, or an empty
-  // range. Valid only after Innermost.
-  CodeRange interpreter_code() const {
+  // Returns what TakeFrom would, or 0 if that is not known without reading more than the chain of frames.
+  uint32_t Known(uint64_t frame) const {
     const Candidate* python = current_.load(std::memory_order_acquire);
-    return python == nullptr ? CodeRange{} : python->interpreter.evaluation();
+    if (python == nullptr || !python->checked.load(std::memory_order_acquire)) return 0;
+    return KnownStack(HashOfFrames(python->interpreter.offsets(), frame, max_frames_));
+  }
+  // The same as Innermost, while look_due() is false.
+  uint64_t InnermostNow() const;
+  // Returns whether libraries may have been loaded or unloaded since the search for the interpreter.
+  bool look_due() const {
+    return wanted_ && (modules_->refresh_due() || modules_->generation() != looked_at_.load(std::memory_order_acquire));
+  }
+
+  // Returns the code of the interpreter at which the native stack of a thread with Python frames ends, or null. Valid
+  // only after Innermost.
+  const CodeRange* interpreter_code() const {
+    const Candidate* python = current_.load(std::memory_order_acquire);
+    if (python == nullptr) return nullptr;
+    const CodeRange& code = python->interpreter.evaluation();
+    return code.begin == code.end ? nullptr : &code;
   }
 
   // Returns the interpreter of this process, or null as long as none was found whose frames are as expected. Owned by
@@ -65,14 +77,20 @@ class PythonStacks {
 
  private:
   // An interpreter that was found. It is kept when its library is unloaded, because a thread may still be using it.
-  struct Candidate {
-    Interpreter interpreter;
+  struct alignas(64) Candidate {
     std::atomic<bool> checked;  // its frames were found to be plausible
     bool refused;
+    Interpreter interpreter;
   };
   static constexpr size_t kMaxInterpreters = 4;  // as many as CodeDeaths can watch
 
-  void Look(EventWriter* writer);
+  bool Look(EventWriter* writer);
+  // An address of a code object may have become that of another one since.
+  uint32_t KnownStack(uint64_t hash) const {
+    const uint64_t known = known_.Find(hash);
+    const bool valid = known != 0 && known >> 32 == CodeDeaths::count();
+    return __builtin_expect(valid, 1) ? static_cast<uint32_t>(known) : 0;
+  }
   Candidate* Known(const LoadedObject& object);
   bool Check(Candidate* python, uint64_t frame, EventWriter* writer);
   void Watch(const Candidate* python);
@@ -80,19 +98,19 @@ class PythonStacks {
   uint32_t Walk(const Interpreter& python, uint64_t frame, uint64_t hash, EventWriter* writer);
   bool Define(uint32_t number, const PythonFrames& frames, const FrameOffsets& offsets, EventWriter* writer);
 
-  bool wanted_;
-  uint32_t max_frames_;
-  StackTable* stacks_;
-  ModuleMap* modules_;
+  alignas(64) bool wanted_;
   std::atomic<uint32_t> looked_at_;  // generation of the module map at the last search
+  uint32_t max_frames_;
+  ModuleMap* modules_;
   std::atomic<Candidate*> current_;
+  ConcurrentTable known_;  // HashOfFrames to the stack's number, and CodeDeaths::count() above it
+  StackTable* stacks_;
   std::atomic<const Interpreter*> refused_;
   SpinLock lock_;
   VisitedObjects visited_;  // objects that were searched for an interpreter
   size_t used_;
   Candidate candidates_[kMaxInterpreters];
   CodeTable codes_;
-  ConcurrentTable known_;  // HashOfFrames to the stack's number, and CodeDeaths::count() above it
 };
 
 }  // namespace vramtrack

@@ -17,7 +17,7 @@
 namespace vramtrack {
 
 // Uses zeroed memory of its own. A later thread reuses the writer.
-class EventWriter {
+class alignas(64) EventWriter {
  public:
   // A definition uses at most half a journal, so that it always fits into an empty one.
   static constexpr size_t kMaxDefinitionWords = kMaxRecordWords / 2;
@@ -104,7 +104,7 @@ class EventWriter {
   uint64_t* journal_;
   size_t used_, capacity_;  // words of records
   uint32_t thread_;
-  uint64_t first_sequence_, first_allocation_, next_allocation_;
+  uint64_t next_allocation_, first_sequence_, first_allocation_;
   BlockEncoder encoder_;
 };
 

@@ -40,10 +40,16 @@ class Session {
   static Session* Running() {
     return fork_page_ == nullptr ? nullptr : fork_page_->session.load(std::memory_order_acquire);
   }
+  // Returns the session if it records, else null. Has no effect.
+  static Session* Now() {
+    Session* const session = Running();
+    // Acquires what Begin has prepared, if the session began after the caller had its address.
+    const bool records = session != nullptr && (session->control_->load(std::memory_order_acquire) & kControlMask) == 0;
+    return __builtin_expect(records, 1) ? session : nullptr;
+  }
   // Returns the session if it records. If it was stopped (CONTROL_STOP), counts the call and returns null; if it was
   // started again since, returns the session that goes on, which may be a new one with a file of its own.
   static Session* Recording(Session* session) {
-    // Acquires what Begin has prepared, if the session began after the caller had its address.
     const uint64_t control = session->control_->load(std::memory_order_acquire);
     return __builtin_expect((control & kControlMask) == 0, 1) ? session : Controlled(session, control);
   }
@@ -152,24 +158,25 @@ class Session {
 
   static ForkPage* fork_page_;
 
+  // What every call reads stands together: a call comes seldom, and finds none of it in the nearest cache.
+  alignas(64) std::atomic<uint64_t>* control_;  // COUNTER_CONTROL of the file
+  ConcurrentTable live_;
+  ModuleMap modules_;
+  PythonStacks python_;
+  StackCapture captures_;
+  StackTable stacks_;
+  torch::GraphNodes graph_;
+  Holders holders_;
   Options options_;
   TraceFile file_;
-  StackTable stacks_;
-  StackCapture captures_;
-  PythonStacks python_;
-  Holders holders_;
-  torch::GraphNodes graph_;
-  ModuleMap modules_;
-  ConcurrentTable live_;
   Names names_;
   SpinLock writers_lock_, retaining_;
   EventWriter* free_writers_;
   std::atomic<uint32_t> next_thread_, attached_threads_;
   std::atomic<uint64_t> devices_known_[3];  // bit sets, by DeviceFact
   std::atomic<bool> said_stopped_, has_framework_;
-  std::atomic<uint64_t>* control_;  // COUNTER_CONTROL of the file
-  bool begun_;                      // something was recorded
-  bool joined_;                     // it was recorded from a moment at which calls had been made
+  bool begun_;   // something was recorded
+  bool joined_;  // it was recorded from a moment at which calls had been made
   static constexpr size_t kMaxDevices = 64;
   std::atomic<uint64_t> framework_reserved_[kMaxDevices];
 };
@@ -196,18 +203,21 @@ struct PushedDevices {
 
 // The state of a thread. Plain data in static thread-local storage: hooks also run while the thread's other
 // thread-local objects are destroyed, and an access needs no function call.
-struct ThreadState {
+struct alignas(64) ThreadState {
+  // In one cache line, what every call uses.
   Session* session;  // the session of `writer`: a forked child inherits its parent's
   EventWriter* writer;
-  CaptureThread* capture;   // of the same session; null if no stacks are captured
+  CaptureThread* capture;  // of the same session; null if no stacks are captured
+  const void* innermost;   // the innermost hooked call of the thread
+  int* error;              // errno; null before the first call: asking for it takes a call
+  uint32_t covered;        // families of calls (hooks/table/call.h) whose real functions the thread is in
+  uint32_t device;         // the current device, as far as hooked calls of the thread show
+  bool busy;               // the thread runs code of this library
+  uint32_t idle_calls;     // calls that were not recorded and are not in COUNTER_CONTROL yet
+  // Rarer.
   EarlyMarks* early;        // marks from before the session; null if the thread has set none
-  const void* innermost;    // the innermost hooked call of the thread
-  uint32_t covered;         // families of calls (hooks/table/call.h) whose real functions the thread is in
-  uint32_t release_stack;   // of the thread's last MARK_RELEASE
   uint64_t capture_number;  // see hooks/table/captures.h
-  uint32_t device;          // the current device, as far as hooked calls of the thread show
-  bool busy;                // the thread runs code of this library
-  uint32_t idle_calls;      // calls that were not recorded and are not in COUNTER_CONTROL yet
+  uint32_t release_stack;   // of the thread's last MARK_RELEASE
   PushedDevices pushed;     // see hooks/table/current_device.h
 };
 extern __thread ThreadState thread_state __attribute__((tls_model("initial-exec")));

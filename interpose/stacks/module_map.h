@@ -59,10 +59,10 @@ class ModuleMap {
   const char* PathOf(const dl_phdr_info& info, bool has_build_id, char* buffer, size_t capacity);
   void DefineGone(uint32_t id);
 
-  SpinLock lock_;
   std::atomic<uint32_t> epoch_, generation_;
   std::atomic<uint32_t> unloads_;  // kUnloading for each unload in progress, plus kUnloaded after one until Refresh
-  uint64_t adds_, subs_;           // the loader's counters at the last reading
+  SpinLock lock_;
+  uint64_t adds_, subs_;  // the loader's counters at the last reading
   uint32_t next_id_;
   // State of Refresh: the number of this reading, the position in the loader's list, and the length of the list at the
   // last reading.

@@ -116,11 +116,21 @@ class Prediction {
  public:
   Prediction(CaptureThread* thread, StackRecords* records) : thread_(thread), records_(records) {}
 
-  // Returns the index of the record that matches the stack at `start`, with every word checked, or 0 if no guess was
-  // right. `room` is the number of bytes from start.sp that can be read.
-  uint32_t Guess(const Registers& start, uint64_t room, uint32_t epoch);
+  // Returns the index of the first guess, or 0 if there is none.
+  uint32_t First() const;
+  // Returns whether a guess is the stack at `start`. `room` is the number of bytes from start.sp that can be read.
+  // `index` must not be 0.
+  bool Holds(uint32_t index, const Registers& start, uint64_t room, uint32_t epoch) const {
+    const StackRecord* record = records_->At(index);
+    return record->BeginsAt(start, room, epoch) && record->BpHolds(start) && record->WordsHold(start.sp);
+  }
+  // Notes the right answer: the index of the stack's record, or 0 if it has none.
+  void Advance(uint32_t index);
 
-  // Reports the right answer after a Guess that returned 0: the index of the stack's record, or 0 if it has none.
+  // Returns the index of the record that matches the stack, or 0 if no later guess was right. `index` is that of the
+  // first one, which did not hold, or 0.
+  uint32_t Later(uint32_t index, const Registers& start, uint64_t room, uint32_t epoch);
+  // Reports the right answer after a Later that returned 0.
   void Was(uint32_t index);
 
  private:
@@ -129,7 +139,6 @@ class Prediction {
   uint32_t* Group() const;
   uint32_t LaterGuess(uint32_t index, const Registers& start, uint64_t room, uint32_t epoch);
   void Note(uint32_t index);
-  void Advance(uint32_t index);
 
   CaptureThread* thread_;
   StackRecords* records_;
@@ -141,25 +150,16 @@ uint32_t* Prediction::Group() const {
   return thread_->guesses + (thread_->history >> (64 - kGroupBits)) * CaptureThread::kGuessWays;
 }
 
-uint32_t Prediction::Guess(const Registers& start, uint64_t room, uint32_t epoch) {
+inline uint32_t Prediction::First() const {
   const uint32_t* group = Group();
   const uint32_t tag = TagOf(thread_->history);
-  uint32_t index = 0;
   for (size_t way = 0; way < CaptureThread::kGuessWays; ++way) {
-    if (((group[way] ^ tag) & ~kIndexMask) == 0) {
-      index = group[way] & kIndexMask;
-      break;
-    }
+    if (((group[way] ^ tag) & ~kIndexMask) == 0) return group[way] & kIndexMask;
   }
-  if (__builtin_expect(index != 0, 1)) {
-    const StackRecord* record = records_->At(index);
-    if (__builtin_expect(record->BeginsAt(start, room, epoch) && record->BpHolds(start) && record->WordsHold(start.sp),
-                         1)) {
-      thread_->Count(kFirstGuesses);
-      Advance(index);
-      return index;
-    }
-  }
+  return 0;
+}
+
+uint32_t Prediction::Later(uint32_t index, const Registers& start, uint64_t room, uint32_t epoch) {
   index = LaterGuess(index, start, room, epoch);
   if (index == 0) return 0;
   thread_->Count(kLaterGuesses);
@@ -213,47 +213,73 @@ void Prediction::Note(uint32_t index) {
 }
 
 // Older records are shifted out after five.
-void Prediction::Advance(uint32_t index) {
+inline void Prediction::Advance(uint32_t index) {
   thread_->history = ((thread_->history << 13) + index + 1) * kHashMultiplier;
 }
 
 CodeRange OwnCode() { return {reinterpret_cast<uint64_t>(__ehdr_start), reinterpret_cast<uint64_t>(etext)}; }
 
-void StackCapture::Prepare(size_t max_frames, const CodeRange& own) {
+void StackCapture::Prepare(size_t max_frames, const CodeRange& own, StackTable* stacks, ModuleMap* modules) {
   max_frames_ = max_frames;
   own_ = own;
+  stacks_ = stacks;
+  modules_ = modules;
   vramtrack_prepare_unwinder();
 }
 
-__attribute__((noinline)) uint32_t StackCapture::Take(CaptureThread* thread, const CodeRange& last, StackTable* stacks,
-                                                      ModuleMap* modules, EventWriter* writer, bool* through_signal) {
-  Request request = {CallerOf(__builtin_frame_address(0), __builtin_dwarf_cfa()),
-                     last,
-                     modules->epoch(),
-                     stacks,
-                     modules,
-                     writer,
-                     through_signal};
-  if (__builtin_expect(modules->refresh_due(), 0)) {
-    if (!modules->Refresh(writer)) return Step(request, kModuleChanges, thread);
-    request.epoch = modules->epoch();
+__attribute__((noinline)) uint32_t StackCapture::Take(CaptureThread* thread, const CodeRange* last,
+                                                      EventWriter* writer) {
+  const Registers start = CallerOf(__builtin_frame_address(0), __builtin_dwarf_cfa());
+  const uint32_t epoch = modules_->epoch();
+  uint32_t index = 0;
+  if (__builtin_expect(thread->epoch == epoch && !modules_->refresh_due() && thread->region.Knows(start.sp), 1)) {
+    Prediction prediction(thread, &records_);
+    index = prediction.First();
+    const uint64_t room = thread->region.end() - start.sp;
+    if (__builtin_expect(index != 0 && prediction.Holds(index, start, room, RecordEpoch(epoch, last != nullptr)), 1)) {
+      thread->Count(kFirstGuesses);
+      prediction.Advance(index);
+      if (__builtin_expect(thread->count(kFirstGuesses) % kPublishEvery == 0, 0)) Publish(thread, &writer->file());
+      return records_.At(index)->stack;
+    }
   }
-  if (__builtin_expect(thread->epoch != request.epoch, 0)) {
+  return TakeSlowly(start, last, index, thread, writer);
+}
+
+__attribute__((noinline)) uint32_t StackCapture::TakeSlowly(const Registers& start, const CodeRange* last,
+                                                            uint32_t index, CaptureThread* thread,
+                                                            EventWriter* writer) {
+  const uint32_t generation = modules_->generation();
+  const uint32_t stack =
+      TakeAnyWay({start, last == nullptr ? CodeRange() : *last, modules_->epoch(), writer}, index, thread);
+  if (modules_->generation() != generation) thread->modules_changed = true;
+  return stack;
+}
+
+uint32_t StackCapture::TakeAnyWay(Request request, uint32_t index, CaptureThread* thread) {
+  if (modules_->refresh_due()) {
+    if (!modules_->Refresh(request.writer)) return Step(request, kModuleChanges, thread);
+    request.epoch = modules_->epoch();
+  }
+  if (thread->epoch != request.epoch) {
     if (!rules_.BeginEpoch(request.epoch)) return Step(request, kModuleChanges, thread);
     thread->epoch = request.epoch;
   }
   if (!kHaveUnwindRules) return Step(request, kUnusualFrames, thread);
   const Registers& start = request.start;
-  if (__builtin_expect(!thread->region.Covers(start.sp), 0)) return WalkForeign(request, thread);
+  if (!thread->region.Covers(start.sp)) return WalkForeign(request, thread);
   Prediction prediction(thread, &records_);
-  const uint32_t index = prediction.Guess(start, thread->region.end() - start.sp, request.RecordEpoch());
-  if (__builtin_expect(index == 0, 0)) return Walk(request, thread, &prediction);
-  const uint64_t guesses = thread->count(kFirstGuesses);
-  // Once for each multiple: the count stands still while other guesses hold.
-  if (__builtin_expect(guesses % kPublishEvery == 0, 0) && thread->published(kFirstGuesses) != guesses) {
-    Publish(thread, &writer->file());
+  const uint64_t room = thread->region.end() - start.sp;
+  if (index == 0) {
+    index = prediction.First();
+    if (index != 0 && prediction.Holds(index, start, room, request.RecordEpoch())) {
+      thread->Count(kFirstGuesses);
+      prediction.Advance(index);
+      return records_.At(index)->stack;
+    }
   }
-  return records_.At(index)->stack;
+  index = prediction.Later(index, start, room, request.RecordEpoch());
+  return index != 0 ? records_.At(index)->stack : Walk(request, thread, &prediction);
 }
 
 __attribute__((noinline)) uint32_t StackCapture::Walk(const Request& request, CaptureThread* thread,
@@ -267,7 +293,7 @@ __attribute__((noinline)) uint32_t StackCapture::Walk(const Request& request, Ca
   thread->Count(kWalks);
   if (!walk->recordable) {
     prediction->Was(0);
-    return request.stacks->Intern(walk->stack, request.modules, request.writer);
+    return stacks_->Intern(walk->stack, modules_, request.writer);
   }
   uint64_t hash;
   uint32_t index = records_.Find(request.start, *walk, request.RecordEpoch(), &hash);
@@ -275,8 +301,8 @@ __attribute__((noinline)) uint32_t StackCapture::Walk(const Request& request, Ca
     prediction->Was(index);
     return records_.At(index)->stack;
   }
-  const uint32_t stack = request.stacks->Intern(walk->stack, request.modules, request.writer);
-  if (stack != 0 && request.modules->epoch() == request.epoch && records_.SeenBefore(hash)) {
+  const uint32_t stack = stacks_->Intern(walk->stack, modules_, request.writer);
+  if (stack != 0 && modules_->epoch() == request.epoch && records_.SeenBefore(hash)) {
     index = records_.Make(request.start, *walk, request.RecordEpoch(), hash, stack);
   }
   prediction->Was(index);
@@ -292,7 +318,7 @@ __attribute__((noinline)) uint32_t StackCapture::WalkForeign(const Request& requ
     return Step(request, end == WalkEnd::kSignal ? kSignalFrames : kUnusualFrames, thread);
   }
   thread->Count(kForeignWalks);
-  return request.stacks->Intern(thread->walk.stack, request.modules, request.writer);
+  return stacks_->Intern(thread->walk.stack, modules_, request.writer);
 }
 
 WalkEnd StackCapture::WalkTo(const Request& request, uint64_t limit, CaptureThread* thread) {
@@ -309,9 +335,9 @@ WalkEnd StackCapture::WalkTo(const Request& request, uint64_t limit, CaptureThre
 
 uint32_t StackCapture::Step(const Request& request, CaptureCount why, CaptureThread* thread) {
   thread->Count(why);
-  if (why == kSignalFrames && request.through_signal != nullptr) *request.through_signal = true;
+  if (why == kSignalFrames) thread->through_signal = true;
   WalkByCursor(request.start, {max_frames_, own_, request.last}, &thread->walk.stack);
-  return request.stacks->Intern(thread->walk.stack, request.modules, request.writer);
+  return stacks_->Intern(thread->walk.stack, modules_, request.writer);
 }
 
 void StackCapture::Publish(CaptureThread* thread, TraceFile* file) const {

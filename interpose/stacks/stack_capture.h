@@ -31,7 +31,9 @@ namespace vramtrack {
 class StackRegion {
  public:
   // Returns whether `sp` is on the thread's own stack. If so, everything from `sp` to end() can be read.
-  bool Covers(uint64_t sp) { return __builtin_expect(sp - low_ < end_ - low_, 1) || Extend(sp); }
+  bool Covers(uint64_t sp) { return Knows(sp) || Extend(sp); }
+  // Returns whether that is known without a test.
+  bool Knows(uint64_t sp) const { return sp - low_ < end_ - low_; }
   // Returns the address after the last readable word.
   uint64_t end() const { return end_; }
 
@@ -92,16 +94,20 @@ class CaptureThread {
   static constexpr size_t kGuessWays = 4;
 
   StackRegion region;
-  uint32_t epoch;    // epoch of the module map at the last capture
-  uint64_t history;  // hash of the indexes of the last five records
+  uint32_t epoch;        // epoch of the module map at the last capture
+  bool through_signal;   // set by a capture whose stack goes through a signal handler
+  bool modules_changed;  // set by a capture during which the module map changed
+  uint64_t history;      // hash of the indexes of the last five records
+
+ private:
+  std::atomic<uint64_t> counts_[kCaptureCounts], published_[kCaptureCounts];
+
+ public:
   CaptureThread* next_free;
   CaptureThread* next_of_all;
 
   alignas(64) uint32_t guesses[size_t{1} << kGuessBits];
   StackWalk walk;  // kept here because the thread's stack may be small
-
- private:
-  std::atomic<uint64_t> counts_[kCaptureCounts], published_[kCaptureCounts];
 };
 
 // A pool of thread states. Thread-safe. Zero-initialised memory is an empty pool. A released state is reused by a later
@@ -130,17 +136,17 @@ class Prediction;
 class StackCapture {
  public:
   // Call this before any capture, while no other thread uses the object. The innermost frames in `own` are left out of
-  // every stack; of the others at most `max_frames` (<= kMaxFrames) are kept.
-  void Prepare(size_t max_frames, const CodeRange& own);
+  // every stack; of the others at most `max_frames` (<= kMaxFrames) are kept. `stacks` and `modules` are not owned and
+  // must outlive this object.
+  void Prepare(size_t max_frames, const CodeRange& own, StackTable* stacks, ModuleMap* modules);
 
   // Returns the number of the caller's stack, which is at least 1, or 0 if the stack could not be recorded. The stack
-  // ends with the first frame in `last`, if there is one. Sets `*through_signal`, if it is not null, to true if the
-  // stack goes through a signal handler; otherwise leaves it unchanged. Defines a new stack in `writer` first. Does not
+  // ends with the first frame in `last`, which may be null but not an empty range. May set through_signal and
+  // modules_changed of `thread`, which the caller resets. Defines a new stack in `writer` first. Does not
   // allocate from the heap. Takes the loader's lock on its list of objects briefly, but only for code that it has not
   // seen before and for stacks that need the cursor. May be called in a signal handler, unless that handler may have
   // interrupted a capture of the same thread.
-  uint32_t Take(CaptureThread* thread, const CodeRange& last, StackTable* stacks, ModuleMap* modules,
-                EventWriter* writer, bool* through_signal = nullptr);
+  uint32_t Take(CaptureThread* thread, const CodeRange* last, EventWriter* writer);
 
   CaptureThreads& threads() { return threads_; }
   const StackRecords& records() const { return records_; }
@@ -155,14 +161,18 @@ class StackCapture {
     Registers start;
     CodeRange last;
     uint32_t epoch;
-    StackTable* stacks;
-    ModuleMap* modules;
     EventWriter* writer;
-    bool* through_signal;
 
-    // Separates the records of stacks that end in `last` from those of whole stacks.
-    uint32_t RecordEpoch() const { return epoch << 1 | (last.end != last.begin); }
+    uint32_t RecordEpoch() const { return StackCapture::RecordEpoch(epoch, last.end != last.begin); }
   };
+
+  // Separates the records of stacks that end in `last` from those of whole stacks.
+  static uint32_t RecordEpoch(uint32_t epoch, bool has_last) { return epoch << 1 | uint32_t{has_last}; }
+
+  // `index` is that of the guess that did not hold, 0 if none was tried.
+  uint32_t TakeSlowly(const Registers& start, const CodeRange* last, uint32_t index, CaptureThread* thread,
+                      EventWriter* writer);
+  uint32_t TakeAnyWay(Request request, uint32_t index, CaptureThread* thread);
 
   // Walk the stack with rules, on the thread's own stack or on another one. Both return the stack's number, or 0.
   uint32_t Walk(const Request& request, CaptureThread* thread, Prediction* prediction);
@@ -174,9 +184,11 @@ class StackCapture {
 
   size_t max_frames_;
   CodeRange own_;
-  RuleTable rules_;
+  StackTable* stacks_;
+  ModuleMap* modules_;
   StackRecords records_;
   CaptureThreads threads_;
+  RuleTable rules_;
 };
 
 // Returns the addresses of the code of the program or library that this is linked into.

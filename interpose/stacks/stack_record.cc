@@ -9,53 +9,19 @@
 namespace vramtrack {
 namespace {
 
-uint64_t At(uint64_t sp, uint16_t place) { return Load(sp + 8 * uint64_t{place}); }
-uint64_t ReturnAt(uint64_t sp, uint16_t place) { return At(sp, place) & kReturnBits; }
-
-// Four sums, so that no multiplication waits for the one before. A change may be the same in several, as where a
-// library was loaded to another place: they are mixed one after the other.
-template <typename Return, typename Distance>
-__attribute__((always_inline)) inline uint64_t HashOfWords(size_t returns, size_t distances, Return return_at,
-                                                           Distance distance_at) {
-  uint64_t a = 0, b = 0, c = 0, d = 0;
-  size_t i = 0;
-  for (; i + 4 <= returns; i += 4) {
-    a = a * kHashMultiplier + return_at(i);
-    b = b * kHashMultiplier + return_at(i + 1);
-    c = c * kHashMultiplier + return_at(i + 2);
-    d = d * kHashMultiplier + return_at(i + 3);
-  }
-  for (; i < returns; ++i) a = a * kHashMultiplier + return_at(i);
-  const size_t end = returns + distances;
-  for (; i + 4 <= end; i += 4) {
-    a = a * kHashMultiplier + distance_at(i);
-    b = b * kHashMultiplier + distance_at(i + 1);
-    c = c * kHashMultiplier + distance_at(i + 2);
-    d = d * kHashMultiplier + distance_at(i + 3);
-  }
-  for (; i < end; ++i) b = b * kHashMultiplier + distance_at(i);
-  return Mix(Mix(Mix(Mix(0, a), b), c), d);
-}
-
 uint64_t BpOf(const Registers& start, BpUse use) { return use == BpUse::kDistance ? start.bp - start.sp : 0; }
 
 }  // namespace
-
-bool StackRecord::WordsHold(uint64_t sp) const {
-  return hash == HashOfWords(
-                     return_words, distance_words, [&](size_t i) { return ReturnAt(sp, places[i]); },
-                     [&](size_t i) { return At(sp, places[i]) - sp; });
-}
 
 uint32_t StackRecord::FirstDifference(uint64_t sp, uint64_t* found) const {
   const uint64_t* word = words();
   uint32_t i = 0;
   for (; i < return_words; ++i) {
-    *found = ReturnAt(sp, places[i]);
+    *found = WordAt(sp, places[i]);
     if (*found != word[i] >> 16) return i;
   }
   for (; i < count(); ++i) {
-    *found = At(sp, places[i]) - sp;
+    *found = WordAt(sp, places[i]) - sp;
     if (*found != word[i] >> 16) return i;
   }
   return kSame;
@@ -124,10 +90,11 @@ uint32_t StackRecords::Make(const Registers& start, const StackWalk& walk, uint3
   record->return_words = static_cast<uint16_t>(walk.return_words);
   record->distance_words = static_cast<uint16_t>(walk.distance_words);
   record->bp_use = walk.bp_use;
-  record->hash = HashOfWords(
-      walk.return_words, walk.distance_words, [&](size_t i) { return walk.words[i] >> 16; },
-      [&](size_t i) { return walk.words[i] >> 16; });
-  for (size_t i = 0; i < words; ++i) record->places[i] = static_cast<uint16_t>(walk.words[i] & kMaxWordDistance);
+  const size_t room = StackRecord::PlacesRoom(words);
+  const auto word = [&](size_t i) { return i < words ? i : words - 1; };
+  record->sum = StackRecord::SumOfWords(room, [&](size_t i) { return walk.words[word(i)] >> 16; });
+  record->sp_share = StackRecord::SumOfWords(room, [&](size_t i) { return uint64_t{word(i) >= walk.return_words}; });
+  for (size_t i = 0; i < room; ++i) record->places[i] = static_cast<uint16_t>(walk.words[word(i)] & kMaxWordDistance);
   std::memcpy(const_cast<uint64_t*>(record->words()), walk.words, 8 * words);
   bucket.store(used, std::memory_order_release);
   return used;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Stores stacks that were walked before, with every word that the walk depended on. Comparing these words is much
-// cheaper than walking, because no load depends on another. They are compared by their places and one hash of 64 bits,
-// which are in two or three cache lines where the words themselves take six.
+// cheaper than walking, because no load depends on another. They are compared by one weighted sum of 64 bits, because
+// the places and the sum are in two or three cache lines where the words themselves take six.
 #ifndef INTERPOSE_STACKS_STACK_RECORD_H_
 #define INTERPOSE_STACKS_STACK_RECORD_H_
 
@@ -13,18 +13,20 @@
 #include "interpose/base/spin_lock.h"
 #include "interpose/stacks/native_stack.h"
 #include "interpose/stacks/stack_walk.h"
+#include "proto/hash.h"
 
 namespace vramtrack {
 
 // The record of one walk. Immutable once it has an index.
 struct StackRecord {
   uint64_t ip;
-  uint64_t bp;     // depends on bp_use: distance in bytes from the start's stack pointer, or 0
-  uint32_t stack;  // number of the stack in the trace
-  uint32_t epoch;  // Request::RecordEpoch() in stack_capture.h
-  uint32_t reach;  // the farthest word, in units of 8 bytes
-  uint32_t next;   // index of the next record in the bucket; 0: none
-  uint64_t hash;   // HashOfWords of the values
+  uint64_t bp;        // depends on bp_use: distance in bytes from the start's stack pointer, or 0
+  uint32_t stack;     // number of the stack in the trace
+  uint32_t epoch;     // Request::RecordEpoch() in stack_capture.h
+  uint32_t reach;     // the farthest word, in units of 8 bytes
+  uint32_t next;      // index of the next record in the bucket; 0: none
+  uint64_t sum;       // of the values, as SumOfWords has it
+  uint64_t sp_share;  // what the sum grows by where the stack pointer is greater by one
   uint16_t return_words, distance_words;
   BpUse bp_use;
   alignas(8) uint16_t places[];  // distances of the words from the stack pointer, in units of 8 bytes
@@ -32,7 +34,7 @@ struct StackRecord {
   // In the format of StackWalk::words.
   const uint64_t* words() const { return reinterpret_cast<const uint64_t*>(places + PlacesRoom(count())); }
   size_t count() const { return size_t{return_words} + distance_words; }
-  // How many places a record of that many words has room for.
+  // How many places a record of that many words has: the last one again until there are four more.
   static constexpr size_t PlacesRoom(size_t count) { return (count + 3) & ~size_t{3}; }
 
   // The place where a stack differs from this one: the number of the first word that differs, or one of these.
@@ -49,9 +51,27 @@ struct StackRecord {
   bool BpHolds(const Registers& start) const {
     return bp_use == BpUse::kNone || start.bp - (bp_use == BpUse::kDistance ? start.sp : 0) == bp;
   }
-  // Returns whether all words match: of others, one in 2^64 is taken for them. The caller must have checked BeginsAt
-  // and BpHolds.
-  bool WordsHold(uint64_t sp) const;
+  // Returns whether all words match: of others, about one in 2^64 is taken for them. The caller must have checked
+  // BeginsAt and BpHolds.
+  bool WordsHold(uint64_t sp) const {
+    return SumOfWords(PlacesRoom(count()), [&](size_t i) { return WordAt(sp, places[i]); }) - sp * sp_share == sum;
+  }
+
+  // The value of a word of the stack, as far as it is compared.
+  static uint64_t WordAt(uint64_t sp, uint16_t place) { return Load(sp + 8 * uint64_t{place}) & kReturnBits; }
+  // Returns the sum of `room` words, each with a weight of its own. There are four sums, so that no multiplication
+  // waits for the one before.
+  template <typename At>
+  __attribute__((always_inline)) static uint64_t SumOfWords(size_t room, At at) {
+    uint64_t a = 0, b = 0, c = 0, d = 0;
+    for (size_t i = 0; i < room; i += 4) {
+      a = a * kHashMultiplier + at(i);
+      b = b * kHashMultiplier + at(i + 1);
+      c = c * kHashMultiplier + at(i + 2);
+      d = d * kHashMultiplier + at(i + 3);
+    }
+    return a + b * 0xd6e8feb86659fd93 + c * 0xa0761d6478bd642f + d * 0xe7037ed1a0b428db;
+  }
   // Returns the number of the first word that differs and sets `*found` to the stack's value, or returns kSame. The
   // caller must have checked BeginsAt and BpHolds.
   uint32_t FirstDifference(uint64_t sp, uint64_t* found) const;

@@ -46,7 +46,7 @@ std::vector<double> rounds;
 
 __attribute__((noinline)) void Capture() {
   const uint64_t start = Clock::Ticks();
-  const uint32_t stack = capture->Take(thread, CodeRange(), stacks, modules, writer);
+  const uint32_t stack = capture->Take(thread, nullptr, writer);
   in_captures += Clock::Ticks() - start;
   if (stack == 0) std::abort();
 }
@@ -110,7 +110,7 @@ int Main(int argc, char** argv) {
   if (file->Create(path.c_str(), UINT64_MAX) != 0) return 1;
   unlink(path.c_str());
   writer->Attach(file, file->NewJournal(), 0);
-  capture->Prepare(kMaxFrames, CodeRange());
+  capture->Prepare(kMaxFrames, CodeRange(), stacks, modules);
   modules->Refresh(writer);
   thread = capture->threads().Acquire();
   if (options.on_foreign_stack) {

@@ -68,7 +68,7 @@ Oracle::Oracle(size_t max_frames, const CodeRange& own)
   unlink(path_.c_str());
   Clock::Calibrate();
   if (file_->Create(path_.c_str(), UINT64_MAX) != 0) abort();
-  capture_->Prepare(max_frames, own);
+  capture_->Prepare(max_frames, own, stacks_, modules_);
 }
 
 Oracle::Attached* Oracle::Attach() {
@@ -105,14 +105,14 @@ void Oracle::Leave() {
 OWN_CODE uint32_t Oracle::Capture() {
   Attached* attached = attached_ != nullptr && attached_->oracle == this ? attached_ : Attach();
   captures_.fetch_add(1, std::memory_order_relaxed);
-  const uint32_t stack = capture_->Take(attached->thread, CodeRange(), stacks_, modules_, attached->writer);
+  const uint32_t stack = capture_->Take(attached->thread, nullptr, attached->writer);
   asm volatile("" : : : "memory");  // no tail call
   return stack;
 }
 
 __attribute__((noinline)) void Oracle::Check() {
   Attached* attached = attached_ != nullptr && attached_->oracle == this ? attached_ : Attach();
-  const uint32_t stack = capture_->Take(attached->thread, CodeRange(), stacks_, modules_, attached->writer);
+  const uint32_t stack = capture_->Take(attached->thread, nullptr, attached->writer);
   Frames frames;
   WalkWithCursor(max_frames_, &frames);
   captures_.fetch_add(1, std::memory_order_relaxed);

@@ -39,7 +39,9 @@ void TellReserved(Call* call, torch::Device device, uint64_t given_out, uint64_t
 
 __attribute__((noinline)) void NoteBlock(const void* block, int64_t bytes, uint64_t given_out, uint64_t reserved,
                                          torch::Device device) {
-  Call call(kBlocks);
+  Session* const now = Session::Now();
+  if (__builtin_expect(now == nullptr, 0) && Session::PassesOn()) return;
+  Call call(kBlocks, now);
   if (!call.active()) return;
   const auto address = reinterpret_cast<uint64_t>(block);
   if (bytes > 0) {
@@ -66,7 +68,7 @@ void NoteOutOfMemory(uint64_t bytes, uint64_t given_out, uint64_t reserved, torc
 
 #define VRAMTRACK_REPORTS_BLOCK(entry, parameters, arguments, given_out, reserved) \
   VRAMTRACK_EXPORT void entry parameters {                                         \
-    if (device.type == torch::kCuda && !Session::PassesOn()) {                     \
+    if (device.type == torch::kCuda) {                                             \
       NoteBlock(block, bytes, given_out, reserved, device);                        \
     }                                                                              \
     VRAMTRACK_PASS_ON(entry, parameters, arguments)                                \

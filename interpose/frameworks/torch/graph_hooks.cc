@@ -109,19 +109,39 @@ torch::GraphNodes* GraphOf(const Call& call, void* real) {
   return __builtin_expect(follows, 1) ? graph : BeginGraph(call, real);
 }
 
-void NodeMade(uint64_t number, void* real) {
+// Made by a node that is being evaluated, as in a double backward, a node stands for the same forward call.
+bool StandsFor(const torch::CurrentNode& current, uint64_t frame) {
+  return current.kind != schema::NODE_NONE && current.python_frame == frame;
+}
+
+__attribute__((noinline)) void NodeMade(uint64_t number, void* real) {
+  if (Session::Running() == nullptr || Session::PassesOn()) return;
   Call call(kGraph);
   torch::GraphNodes* graph = call.active() ? GraphOf(call, real) : nullptr;
   if (graph == nullptr) return;
-  // Made by a node that is being evaluated, as in a double backward, it stands for the same forward call.
   PythonStacks& python = call.session()->python();
   const uint64_t frame = python.Innermost(call.writer());
   const torch::CurrentNode current = graph->Current();
-  if (current.kind != schema::NODE_NONE && current.python_frame == frame) {
+  if (StandsFor(current, frame)) {
     graph->Made(number, current.forward);
   } else {
     graph->Made(number, frame == 0 ? 0 : python.TakeFrom(frame, call.writer()));
   }
+}
+
+// The same where nothing is new. Then only memory is read that is the thread's or constant, and no Call is needed.
+bool KnownNodeMade(uint64_t number) {
+  Session* const session = Session::Now();
+  if (session == nullptr || thread_state.busy || session->python().look_due() || !session->graph().has_made()) {
+    return false;
+  }
+  const uint64_t frame = session->python().InnermostNow();
+  const torch::CurrentNode current = session->graph().Current();
+  const bool same = StandsFor(current, frame);
+  const uint32_t stack = same ? current.forward : frame == 0 ? 0 : session->python().Known(frame);
+  if (stack == 0 && !same && frame != 0) return false;
+  session->graph().Made(number, stack);
+  return true;
 }
 
 // What the first nodes have shown.
@@ -149,17 +169,29 @@ __attribute__((noinline)) void MarkBegin() {
 
 }  // namespace
 
+namespace {
+
+__attribute__((noinline)) void BeginEvaluation(const void* node, uint64_t frame, void* real) {
+  if (Session::Running() == nullptr || Session::PassesOn()) return;
+  Call call(kGraph);
+  torch::GraphNodes* graph = call.active() ? GraphOf(call, real) : nullptr;
+  if (graph == nullptr) return;
+  const uint32_t later = graph->layout_known() ? 0 : call.session()->stacks().Reserve();
+  const auto learnt = graph->Begin(node, frame, call.session()->python().Innermost(call.writer()), later);
+  if (__builtin_expect(learnt != torch::GraphNodes::Learnt::kNothing, 0)) LearntFrom(call, learnt, real);
+}
+
+}  // namespace
+
 // Returns the real function.
 extern "C" __attribute__((visibility("hidden"), used)) void* vramtrack_before_evaluate(void* node, uint64_t frame,
                                                                                        const void* caller) {
   void* const real = Providers::Real(VRAMTRACK_ENTRY_OF(EVALUATE_FUNCTION), caller);
-  if (Session::Running() == nullptr || real == nullptr || Session::PassesOn()) return real;
-  Call call(kGraph);
-  torch::GraphNodes* graph = call.active() ? GraphOf(call, real) : nullptr;
-  if (graph == nullptr) return real;
-  const uint32_t later = graph->layout_known() ? 0 : call.session()->stacks().Reserve();
-  const auto learnt = graph->Begin(node, frame, call.session()->python().Innermost(call.writer()), later);
-  if (__builtin_expect(learnt != torch::GraphNodes::Learnt::kNothing, 0)) LearntFrom(call, learnt, real);
+  // Mostly nothing but memory of the thread is touched, and no Call is needed.
+  Session* const session = Session::Now();
+  const bool known = session != nullptr && !thread_state.busy && !session->python().look_due() &&
+                     session->graph().BeginKnown(node, frame, session->python().InnermostNow());
+  if (__builtin_expect(!known, 0) && real != nullptr) BeginEvaluation(node, frame, real);
   return real;
 }
 
@@ -184,7 +216,7 @@ VRAMTRACK_EXPORT uint64_t GET_AND_INCREMENT() {
   void* const real = real_get_and_increment.For(__builtin_return_address(0));
   if (real == nullptr) return 0;
   const uint64_t number = reinterpret_cast<uint64_t (*)()>(real)();
-  if (Session::Running() != nullptr && !Session::PassesOn()) NodeMade(number, real);
+  if (__builtin_expect(!KnownNodeMade(number), 0)) NodeMade(number, real);
   return number;
 }
 

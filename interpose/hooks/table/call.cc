@@ -46,16 +46,22 @@ bool Call::Stale(uint32_t family) {
       session->file().counter(schema::COUNTER_NESTED_CALLS)->fetch_add(1, std::memory_order_relaxed);
     }
   }
-  errno = saved_errno_;
+  session_ = nullptr;
+  *thread_.error = saved_errno_;
   return false;
 }
 
-// The thread that starts the session has its writer from there.
+// The session has not begun, or it does not record now.
 bool Call::Begin() {
-  session_ = Session::Get();
-  if (session_ == nullptr) return false;
-  if (thread_.session == session_ && (writer_ = thread_.writer) != nullptr) DefineKnown();
-  return true;
+  session_ = Session::Running();
+  if (session_ == nullptr) {
+    session_ = Session::Get();
+    // The thread that starts the session has its writer from there.
+    if (session_ != nullptr && thread_.session == session_ && (writer_ = thread_.writer) != nullptr) DefineKnown();
+  }
+  if (session_ != nullptr) session_ = Session::Recording(session_);
+  if (session_ == nullptr) writer_ = nullptr;
+  return session_ != nullptr;
 }
 
 void Call::Attach() {
@@ -78,34 +84,39 @@ void Call::DefineKnown() {
 // Python is read where a signal handler may have interrupted the interpreter.
 void Call::CaptureStack() {
   PythonStacks& python = session_->python();
-  uint64_t frame = python.Innermost(writer_);
+  const uint64_t frame = python.Innermost(writer_);
+  CaptureThread* const capture = thread_.capture;
   uint32_t native = 0, frames = 0;
-  bool through_signal = false;
-  if (thread_.capture != nullptr) {
-    const uint32_t generation = session_->modules().generation();
-    native = CaptureNative(frame == 0 ? CodeRange{} : python.interpreter_code(), &through_signal);
-    if (__builtin_expect(session_->modules().generation() != generation && frame == 0, 0)) {
-      native = CaptureAgain(native, &frame, &through_signal);
-    }
+  bool usual = true;
+  if (capture != nullptr) {
+    native = session_->captures().Take(capture, frame == 0 ? nullptr : python.interpreter_code(), writer_);
+    usual = !capture->through_signal && !capture->modules_changed;
   }
-  if (frame != 0) {
-    if (!through_signal) frames = python.TakeFrom(frame, writer_);
-    const bool whole = frames == 0 && thread_.capture != nullptr && !writer_->file().crowded();
-    if (__builtin_expect(whole, 0)) native = CaptureNative({}, &through_signal);
-  }
+  if (frame != 0 && usual) usual = (frames = python.TakeFrom(frame, writer_)) != 0;
+  if (__builtin_expect(!usual, 0)) CaptureUnusual(frame, &native, &frames);
   const torch::CurrentNode node = session_->graph().Current();
   stack_ = JoinStacks(native, frames, node.forward, node.kind, &session_->stacks(), writer_);
 }
 
-// Code that nobody had met may be an interpreter's.
-uint32_t Call::CaptureAgain(uint32_t native, uint64_t* frame, bool* through_signal) {
-  *frame = session_->python().Innermost(writer_);
-  return *frame == 0 ? native : CaptureNative(session_->python().interpreter_code(), through_signal);
-}
-
-uint32_t Call::CaptureNative(const CodeRange& last, bool* through_signal) {
-  return session_->captures().Take(thread_.capture, last, &session_->stacks(), &session_->modules(), writer_,
-                                   through_signal);
+// The module map has changed, the stack goes through a signal handler, or its Python frames could not be recorded.
+void Call::CaptureUnusual(uint64_t frame, uint32_t* native, uint32_t* frames) {
+  PythonStacks& python = session_->python();
+  CaptureThread* const capture = thread_.capture;
+  if (capture == nullptr) return;
+  const auto take = [&](const CodeRange* last) {
+    *native = session_->captures().Take(capture, last, writer_);
+    capture->modules_changed = false;
+  };
+  if (capture->modules_changed && frame == 0) {
+    // Code that nobody had met may be an interpreter's.
+    frame = python.Innermost(writer_);
+    if (frame != 0) take(python.interpreter_code());
+  }
+  if (frame != 0 && *frames == 0) {
+    if (!capture->through_signal) *frames = python.TakeFrom(frame, writer_);
+    if (*frames == 0 && !writer_->file().crowded()) take(nullptr);
+  }
+  capture->through_signal = capture->modules_changed = false;
 }
 
 // Whether what cudaMalloc gave out, or cudaFree is to free, begins a range of virtual addresses: then another library
@@ -130,10 +141,11 @@ uint64_t Call::NumberOf(uint64_t address) const {
 }
 
 __attribute__((always_inline)) inline void Call::RecordAllocation(schema::Kind kind, uint64_t address, uint64_t bytes,
-                                                                  uint64_t stream, int on, uint64_t key) {
+                                                                  uint64_t stream, int on, uint64_t key,
+                                                                  ConcurrentTable::Bucket* home) {
   const Identity identity = {writer_->thread(), writer_->next_allocation()};
   uint64_t before = 0;
-  const bool inserted = session_->live().Insert(key, identity.packed(), &before);
+  const bool inserted = session_->live().InsertAt(home, key, identity.packed(), &before);
   if (__builtin_expect(!inserted || before != 0, 0)) NoteReplaced(kind, before, on);
   Check(writer_->Allocation(kind, Device(on), stack_, address, bytes, stream));
 }
@@ -148,7 +160,8 @@ void Call::Allocated(schema::Kind kind, uint64_t address, uint64_t bytes, uint64
       stream = capture;
     }
   }
-  RecordAllocation(kind, address, bytes, stream, on, KeyOf(kind, handle != 0 ? handle : address));
+  const uint64_t key = KeyOf(kind, handle != 0 ? handle : address);
+  RecordAllocation(kind, address, bytes, stream, on, key, session_->live().Prefetch(key));
 }
 
 // The address was still taken: it was freed in a way that is not seen. `before` is 0 where the table has no room.
@@ -164,9 +177,9 @@ void Call::NoteReplaced(schema::Kind kind, uint64_t before, int on) {
 void Call::BlockAllocated(uint64_t address, uint64_t bytes, int device) {
   if (address == 0) return;
   const uint64_t key = KeyOf(schema::FRAMEWORK_BLOCK, address);
-  session_->live().Prefetch(key);
+  ConcurrentTable::Bucket* const home = session_->live().Prefetch(key);
   CaptureStack();
-  RecordAllocation(schema::FRAMEWORK_BLOCK, address, bytes, 0, device, key);
+  RecordAllocation(schema::FRAMEWORK_BLOCK, address, bytes, 0, device, key, home);
 }
 
 void Call::Failed(schema::Kind kind, cuda::Error error, uint64_t bytes, int on) {

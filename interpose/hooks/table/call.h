@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "interpose/base/concurrent_table.h"
 #include "interpose/hooks/table/cuda_abi.h"
 #include "interpose/hooks/table/current_device.h"
 #include "interpose/session/session.h"
@@ -57,7 +58,10 @@ constexpr uint32_t FamilyOf(uint32_t kind) {
 // errno is that of the real call.
 class Call {
  public:
-  explicit Call(uint32_t family) : thread_(thread_state), saved_errno_(errno), covered_(thread_.covered) {
+  explicit Call(uint32_t family) : Call(family, Session::Now()) {}
+  // The same with what Session::Now() has just returned.
+  Call(uint32_t family, Session* now)
+      : thread_(thread_state), session_(now), saved_errno_(*Error()), covered_(thread_.covered) {
     if (__builtin_expect(thread_.busy || (covered_ & family) != 0, 0) && !Stale(family)) return;
     thread_.busy = true;
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -65,24 +69,18 @@ class Call {
     family_ = family;
     outer_ = thread_.innermost;
     thread_.innermost = this;
-    session_ = Session::Running();
     if (__builtin_expect(session_ == nullptr, 0) && !Begin()) return;
-    session_ = Session::Recording(session_);
-    if (__builtin_expect(session_ == nullptr, 0)) {
-      writer_ = nullptr;
-      return;
-    }
     writer_ = thread_.writer;
     if (__builtin_expect(thread_.session != session_ || writer_ == nullptr, 0)) Attach();
   }
   ~Call() {
-    if (entered_) {
+    if (__builtin_expect(entered_, 1)) {
       thread_.innermost = outer_;
       thread_.covered = covered_;
       std::atomic_signal_fence(std::memory_order_seq_cst);
       thread_.busy = false;
     }
-    errno = saved_errno_;
+    *thread_.error = saved_errno_;
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -94,19 +92,19 @@ class Call {
 
   // BeforeReal and AfterReal enclose the real call, so that it finds and leaves errno as it would without the hook.
   void BeforeReal() {
-    if (entered_) {
+    if (__builtin_expect(entered_, 1)) {
       thread_.covered = covered_ | family_;
       std::atomic_signal_fence(std::memory_order_seq_cst);
       thread_.busy = false;
     }
-    errno = saved_errno_;
+    *thread_.error = saved_errno_;
   }
   void AfterReal() {
-    if (entered_) {
+    if (__builtin_expect(entered_, 1)) {
       thread_.busy = true;
       std::atomic_signal_fence(std::memory_order_seq_cst);
     }
-    saved_errno_ = errno;
+    saved_errno_ = *thread_.error;
   }
 
   // Returns whether an allocation of this kind begins at the address, as far as calls were seen.
@@ -189,16 +187,20 @@ class Call {
  private:
   __attribute__((cold)) bool Stale(uint32_t family);
   __attribute__((cold)) bool Begin();
+  int* Error() {
+    if (__builtin_expect(thread_.error == nullptr, 0)) thread_.error = &errno;
+    return thread_.error;
+  }
   void MarkRelease();
   // What is cold is in functions of its own: the cost of a hook is most of all the cache lines of its code.
-  void RecordAllocation(schema::Kind kind, uint64_t address, uint64_t bytes, uint64_t stream, int on, uint64_t key);
+  void RecordAllocation(schema::Kind kind, uint64_t address, uint64_t bytes, uint64_t stream, int on, uint64_t key,
+                        ConcurrentTable::Bucket* home);
   uint64_t RecordFree(schema::Kind kind, uint64_t address, uint64_t key, uint64_t stream, int on);
   __attribute__((cold)) void NoteReplaced(schema::Kind kind, uint64_t before, int on);
   __attribute__((cold)) void NoteUnknownFree(schema::Kind kind, uint64_t address, int on);
-  __attribute__((cold)) uint32_t CaptureAgain(uint32_t native, uint64_t* frame, bool* through_signal);
+  __attribute__((cold, noinline)) void CaptureUnusual(uint64_t frame, uint32_t* native, uint32_t* frames);
   __attribute__((cold)) void Attach();
   void DefineKnown();
-  uint32_t CaptureNative(const CodeRange& last, bool* through_signal);
   void ContextFreed();
   void MemoryFreed();
   void KeepOwner(uint64_t key);
@@ -210,7 +212,7 @@ class Call {
   }
 
   ThreadState& thread_;
-  Session* session_ = nullptr;
+  Session* session_;
   EventWriter* writer_ = nullptr;
   const void* outer_ = nullptr;
   bool entered_ = false, released_ = false;

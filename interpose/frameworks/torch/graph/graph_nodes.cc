@@ -131,23 +131,20 @@ GraphRing* GraphNodes::TakeOwn() {
 
 GraphNodes::Learnt GraphNodes::Begin(const void* node, uint64_t frame, uint64_t python_frame, uint32_t later) {
   GraphRing* ring = Own();
-  if (ring == nullptr) return Learnt::kNothing;
+  if (ring == nullptr || BeginKnown(node, frame, python_frame)) return Learnt::kNothing;
   Learnt learnt = Learnt::kNothing;
-  if (layout_.known()) {
-    later = 0;
-  } else if (layout_.Learn(node, rings_, &later)) {
-    learnt = layout_.known() ? Learnt::kLayout : Learnt::kHopeless;
-  }
-  GraphRing::Evaluation* evaluation = ring->Push(frame);
-  if (evaluation == nullptr) return learnt;
-  *evaluation = {frame, python_frame, later, later == 0 ? schema::NODE_NONE : schema::NODE_FUNCTION};
-  if (layout_.known()) {
-    const NodeLayout::Origin origin = layout_.OriginOf(node, rings_);
-    evaluation->kind = origin.number == kNoNumber ? schema::NODE_ACCUMULATE : schema::NODE_FUNCTION;
-    const GraphRing* makers = origin.number == kNoNumber ? nullptr : rings_.Of(origin.thread);
-    evaluation->stack = makers == nullptr ? 0 : makers->StackOf(origin.number);
+  if (layout_.Learn(node, rings_, &later)) learnt = layout_.known() ? Learnt::kLayout : Learnt::kHopeless;
+  if (BeginKnown(node, frame, python_frame)) return learnt;
+  if (GraphRing::Evaluation* evaluation = ring->Push(frame)) {
+    *evaluation = {frame, python_frame, 0, 0, later, later == 0 ? schema::NODE_NONE : schema::NODE_FUNCTION};
   }
   return learnt;
+}
+
+__attribute__((noinline)) void GraphNodes::LookUp(GraphRing::Evaluation* evaluation) const {
+  const GraphRing* makers = rings_.Of(evaluation->maker);
+  evaluation->stack = makers == nullptr ? 0 : makers->StackOf(evaluation->number);
+  evaluation->maker = 0;
 }
 
 void GraphNodes::Abandon() {

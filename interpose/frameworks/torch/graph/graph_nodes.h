@@ -47,7 +47,9 @@ class GraphRing {
   struct Evaluation {
     uint64_t frame;         // stack address of the hook; smaller for inner evaluations
     uint64_t python_frame;  // innermost Python frame at the start, 0: none
-    uint32_t stack;         // stack of the forward call, 0: unknown
+    uint64_t maker,
+        number;      // the thread that made the node and its number, until `stack` is looked up; then maker is 0
+    uint32_t stack;  // stack of the forward call, 0: unknown
     schema::GraphNode kind;
   };
   static constexpr size_t kMaxDepth = 64;
@@ -67,7 +69,7 @@ class GraphRing {
     if (depth_ > 0) --depth_;
   }
   // Returns the innermost evaluation, or null.
-  const Evaluation* Innermost() const { return depth_ == 0 ? nullptr : &evaluations_[depth_ - 1]; }
+  Evaluation* Innermost() { return depth_ == 0 ? nullptr : &evaluations_[depth_ - 1]; }
 
   // PyTorch's number for the owning thread; 0 while the ring has no owner.
   std::atomic<uint64_t> owner{0};
@@ -222,10 +224,30 @@ class GraphNodes {
     ring->Put(number, stack);
   }
 
+  // Returns whether the calling thread has made a node before.
+  bool has_made() const { return own_.of == this && own_.ring != nullptr && own_.ring->has_made; }
+
   bool layout_known() const { return layout_.known(); }
 
-  enum class Learnt { kNothing, kLayout, kHopeless };
   // Records that the calling thread is about to evaluate `node`; `frame` is the stack address of the hook. Returns
+  // false if Begin has to be called instead, as for a thread's first node. Has no effect then. Looking up who made the
+  // node is left to Current: most nodes allocate nothing.
+  bool BeginKnown(const void* node, uint64_t frame, uint64_t python_frame) {
+    if (own_.of != this || own_.ring == nullptr || !layout_.known()) return false;
+    if (GraphRing::Evaluation* evaluation = own_.ring->Push(frame)) {
+      const NodeLayout::Origin origin = layout_.OriginOf(node, rings_);
+      *evaluation = {frame,
+                     python_frame,
+                     origin.number == kNoNumber ? 0 : origin.thread,
+                     origin.number,
+                     0,
+                     origin.number == kNoNumber ? schema::NODE_ACCUMULATE : schema::NODE_FUNCTION};
+    }
+    return true;
+  }
+
+  enum class Learnt { kNothing, kLayout, kHopeless };
+  // Does the same in all cases. Returns
   // kLayout if this call made the layout of nodes known, and kHopeless if this call decided that it cannot be found.
   // `later` is used while the layout is unknown: a reserved stack number that stands for the node's forward call until
   // ForEachLearntFrom reports the stack.
@@ -257,8 +279,9 @@ class GraphNodes {
     if (own_.of != this || own_.ring == nullptr || own_.ring->Innermost() == nullptr) return {};
     // What was left by longjmp lies further in than we are.
     own_.ring->Drop(reinterpret_cast<uint64_t>(__builtin_frame_address(0)));
-    const GraphRing::Evaluation* evaluation = own_.ring->Innermost();
+    GraphRing::Evaluation* evaluation = own_.ring->Innermost();
     if (__builtin_expect(evaluation == nullptr, 0)) return {};
+    if (evaluation->maker != 0) LookUp(evaluation);
     return {evaluation->kind, evaluation->stack, evaluation->python_frame};
   }
 
@@ -268,6 +291,7 @@ class GraphNodes {
     return TakeOwn();
   }
   __attribute__((cold)) GraphRing* TakeOwn();
+  void LookUp(GraphRing::Evaluation* evaluation) const;
 
   struct OwnRing {
     const GraphNodes* of;  // tells the ring from one inherited from the parent of a forked child
