@@ -93,7 +93,7 @@ bool BlockEncoder::ReadEvents(const JournalView& view, uint32_t time_shift, Bloc
 
   *summary = {};
   uint64_t time = 0, address = 0, foreign = 0, ordinal = view.first_allocation;
-  has_definitions_ = false;
+  first_definition_ = definitions_end_ = 0;
   size_t i = 0;
   while (i < view.words) {
     const uint64_t* record = view.records + i;
@@ -102,7 +102,8 @@ bool BlockEncoder::ReadEvents(const JournalView& view, uint32_t time_shift, Bloc
     if (words == 0 || i + words > view.words || (!IsEvent(word) && words < 2)) break;
     i += words;
     if (!IsEvent(word)) {
-      has_definitions_ = true;
+      if (definitions_end_ == 0) first_definition_ = i - words;
+      definitions_end_ = i;
       continue;
     }
 
@@ -144,13 +145,13 @@ bool BlockEncoder::ReadEvents(const JournalView& view, uint32_t time_shift, Bloc
     event_shape_.at = PutVarint(event_shape_.at, ShapeReference(shape));
   }
   if (words_read != nullptr) *words_read = i;
-  return summary->events != 0 || has_definitions_;
+  return summary->events != 0 || definitions_end_ != 0;
 }
 
-size_t BlockEncoder::WriteDefinitions(const JournalView& view, size_t words, uint8_t* out, size_t capacity) const {
+size_t BlockEncoder::WriteDefinitions(const JournalView& view, uint8_t* out, size_t capacity) const {
   MessageWriter writer(out, capacity);
   StackView before;
-  for (size_t i = 0; i < words; i += RecordWords(view.records[i])) {
+  for (size_t i = first_definition_; i < definitions_end_; i += RecordWords(view.records[i])) {
     const uint64_t* record = view.records + i;
     if (OperationOf(record[0]) == kDefineStack) {
       WriteStack(record, before, &writer);
@@ -189,10 +190,8 @@ uint8_t* BlockEncoder::Encode(const JournalView& view, uint32_t time_shift, size
   uint8_t* length = out.Begin(f::definitions);
   const size_t used = out.size();
   summary->definitions_offset = static_cast<uint32_t>(kSealedPrefixBytes + used);
-  if (has_definitions_) {
-    const size_t room = sizeof frame_ - kSealedPrefixBytes - used;
-    summary->definition_bytes = static_cast<uint32_t>(WriteDefinitions(view, words, payload + used, room));
-  }
+  summary->definition_bytes =
+      static_cast<uint32_t>(WriteDefinitions(view, payload + used, sizeof frame_ - kSealedPrefixBytes - used));
   MessageWriter rest(payload + used + summary->definition_bytes,
                      sizeof frame_ - kSealedPrefixBytes - used - summary->definition_bytes);
   PutPaddedVarint(length, summary->definition_bytes, MessageWriter::kLengthBytes);

@@ -63,7 +63,7 @@ class BlockEncoder {
   bool ReadEvents(const JournalView& view, uint32_t time_shift, BlockSummary* summary, size_t* words_read);
   // Returns 0 for a new shape, otherwise 1 + its row.
   uint32_t ShapeReference(const EventShape& shape);
-  size_t WriteDefinitions(const JournalView& view, size_t words, uint8_t* out, size_t capacity) const;
+  size_t WriteDefinitions(const JournalView& view, uint8_t* out, size_t capacity) const;
 
   static constexpr size_t kShapeSlots = 2 * kMaxJournalEvents;
   static constexpr size_t kColumnBytes = 10 * kMaxJournalEvents;
@@ -71,7 +71,7 @@ class BlockEncoder {
   uint16_t shape_slots_[kShapeSlots];  // 1 + index into shapes_, 0: free
   EventShape shapes_[kMaxJournalEvents];
   uint32_t shape_count_;
-  bool has_definitions_;
+  size_t first_definition_, definitions_end_;  // words of the view, between which all definitions are
   uint32_t address_shift_;
   Column event_shape_, event_time_, address_, age_, foreign_, value_;
   uint8_t column_memory_[5][kColumnBytes];

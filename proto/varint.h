@@ -16,17 +16,8 @@ inline uint64_t ZigZag(int64_t value) {
 }
 inline int64_t UnZigZag(uint64_t value) { return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1); }
 
-// Writes `value` and returns the end. `out` has room for kMaxVarintBytes, and what follows the end there is lost.
+// Writes `value` and returns the end. `out` has room for kMaxVarintBytes.
 inline uint8_t* PutVarint(uint8_t* out, uint64_t value) {
-  // Two to four bytes at once: how many there are, a processor cannot foresee.
-  if (value >= 0x80 && value < uint64_t{1} << 28) {
-    const auto v = static_cast<uint32_t>(value);
-    const unsigned bytes = (38u - static_cast<unsigned>(__builtin_clz(v))) / 7;
-    const uint32_t all = (v & 0x7f) | (v & 0x3f80) << 1 | (v & 0x1fc000) << 2 | (v & 0xfe00000) << 3;
-    const uint32_t written = all | (0x80808080u & ((1u << 8 * (bytes - 1)) - 1));
-    __builtin_memcpy(out, &written, sizeof written);
-    return out + bytes;
-  }
   while (value >= 0x80) {
     *out++ = static_cast<uint8_t>(value) | 0x80;
     value >>= 7;

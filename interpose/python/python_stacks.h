@@ -38,7 +38,7 @@ class PythonStacks {
   // the stack could not be recorded. It defines a new stack in `writer` first. Must not be called in a signal handler
   // that may have interrupted the interpreter.
   uint64_t Innermost(EventWriter* writer) {
-    if (!wanted_) return 0;
+    if (__builtin_expect(!wanted_, 0)) return 0;
     if (__builtin_expect(look_due(), 0) && !Look(writer)) return 0;
     return InnermostNow();
   }
