@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures what tracing costs a step of unmodified PyTorch, compared with PyTorch's own recording of allocations."""
 import os
+import random
 import statistics
+import subprocess
 
 ROUNDS = 7
 STEPS = 200
+TURNS, STEPS_A_TURN = 300, 3
 BOUND = "1M"
 
 
@@ -41,11 +44,12 @@ class Programs:
         self.root, self.python, self.run_json, self.folder = root, python, run_json, folder
         self.under, self.environment = [], {}  # what runs the interpreter, and more variables
 
-    def run(self, mode, program, *arguments):
+    def command(self, mode, program, arguments, name="steps"):
+        """What to run, its environment, and the trace that it writes."""
         command = [os.path.join(self.root, "tools", "simulated-cuda"), "--"]
         environment = {"SIMCUDA_BACKED": "0", "SIMCUDA_PYTORCH": os.path.dirname(os.path.dirname(self.python)),
                        "PYTHONDONTWRITEBYTECODE": "1", **self.environment}
-        trace = os.path.join(self.folder, "steps.vtrace")
+        trace = os.path.join(self.folder, name + ".vtrace")
         if mode.traced:
             if os.path.exists(trace):
                 os.remove(trace)
@@ -57,6 +61,10 @@ class Programs:
         command += self.under + [self.python, os.path.join(self.root, "tests", "benchmark", program + ".py"), *arguments]
         if mode.history:
             command += ["--history", mode.history]
+        return command, environment, trace
+
+    def run(self, mode, program, *arguments):
+        command, environment, trace = self.command(mode, program, arguments)
         result = self.run_json(command, environment)
         if mode.traced:
             result["trace_bytes"] = os.path.getsize(trace)
@@ -65,13 +73,46 @@ class Programs:
     def steps(self, mode, count):
         return self.run(mode, "pytorch_steps", str(count))
 
+    def in_turn(self, mode, name):
+        """A process that runs steps when it is asked for."""
+        command, environment, _ = self.command(mode, "pytorch_steps", ["--in-turn", str(STEPS_A_TURN)], name)
+        process = subprocess.Popen(command, env=dict(os.environ, **environment), stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, text=True)
+        assert process.stdout.readline() == "ready\n", command
+        return process
+
+
+def bench_in_turn(programs, turns):
+    """Processes that run a few steps in turn, so that slow times of the machine fall on all: the median of what a turn takes
+    longer than the untraced one before it or after it, and where it lies with a probability of 95 %."""
+    modes = [mode for mode in MODES if not mode.history]
+    processes = [programs.in_turn(mode, "turn%d" % i) for i, mode in enumerate(modes + [UNTRACED])]
+    took = [[] for _ in processes]
+    for turn in range(turns):
+        for i in range(len(processes)) if turn % 2 == 0 else reversed(range(len(processes))):
+            processes[i].stdin.write("\n")
+            processes[i].stdin.flush()
+            took[i].append(int(processes[i].stdout.readline()))
+    for process in processes:
+        process.communicate()
+    results = {}
+    print("\n%d turns of %d steps: processor time of a step over untraced\n%-34s %8s %18s" %
+          (turns, STEPS_A_TURN, "", "median", "95 %"))
+    for i, name in enumerate([mode.name for mode in modes[1:]] + ["untraced again"], 1):
+        more = [traced / plain - 1 for traced, plain in zip(took[i], took[0])]
+        medians = sorted(statistics.median(random.choices(more, k=turns)) for _ in range(1000))
+        results[name] = {"median": statistics.median(more), "low": medians[25], "high": medians[974]}
+        print("%-34s %+7.1f%% %+7.1f%% to %+5.1f%%" % (name, 100 * results[name]["median"], 100 * medians[25],
+                                                      100 * medians[974]))
+    return results
+
 
 def bench_blocks(programs, rounds):
     """A block and its free, of both allocators of PyTorch: ns a pair, the best of all rounds."""
     turns = [[programs.run(mode, "pytorch_blocks") for mode in (UNTRACED, ALL_STACKS)] for _ in range(rounds)]
     results = {}
     print("\na block of PyTorch and its free, ns a pair\n%-34s %12s %12s %12s" % ("", "untraced", "traced", "overhead"))
-    for kind in ("device", "pinned"):
+    for kind in turns[0][0]:
         results[kind] = {name: min(turn[i][kind] for turn in turns) for i, name in enumerate(("plain_ns", "traced_ns"))}
         over = results[kind]["traced_ns"] - results[kind]["plain_ns"]
         print("%-34s %12.0f %12.0f %12.0f" % (kind, results[kind]["plain_ns"], results[kind]["traced_ns"], over))
@@ -117,5 +158,6 @@ def bench(root, run_json, folder, quick):
         print("%-34s %8.2f %8.2f %+7.1f%% %+7.1f%% %8.1f %12s" %
               (name, s["wall_ms"], s["cpu_ms"], 100 * (s["best_ratio"] - 1), 100 * (s["median_ratio"] - 1),
                s["resident_mib"], "%.0f" % s["bytes_per_step"] if "bytes_per_step" in s else "-"))
+    summaries["in turn"] = bench_in_turn(programs, TURNS // 10 if quick else TURNS)
     summaries["blocks"] = bench_blocks(programs, rounds)
     return summaries
