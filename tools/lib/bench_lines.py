@@ -12,6 +12,18 @@ STEPS = (4, 24)  # what start-up costs falls out of the difference
 CACHES = ["--I1=32768,8,64", "--D1=32768,8,64", "--LL=1048576,16,64"]
 FIGURES = {"instructions": ("Ir",), "L1I misses": ("I1mr",), "L1D misses": ("D1mr", "D1mw"),
            "L2 misses": ("ILmr", "DLmr", "DLmw"), "mispredicted": ("Bcm", "Bim")}
+# Parts of a hooked call, by words in the names of functions: those of the library, and those that it calls.
+PARTS = {
+    "hook, session": ("NoteBlock", "reportMemoryUsage", "Providers"),
+    "event, table of what is live": ("BlockAllocated", "BlockFreed"),
+    "native stack": ("StackCapture", "Prediction", "StackRecord"),
+    "Python frames": ("PythonStacks", "HashOfFrames", "ReadFrames", "ReadKnown", "pthread_getspecific", "PyGILState_GetThis",
+                      "IsFinalizing"),
+    "stacks joined": ("CaptureStack", "JoinNewStacks"),
+    "graph nodes": ("evaluate", "GraphNodes", "get_and_increment", "NodeMade"),
+    "encoding": ("BlockEncoder", "TraceFile", "XXH"),
+}
+ELSEWHERE = "elsewhere"
 MODES = (bench_pytorch.UNTRACED, bench_pytorch.NO_STACKS, bench_pytorch.ALL_STACKS)
 
 
@@ -35,8 +47,12 @@ def of_library(name):
     return "vramtrack" in name and "simcuda" not in name
 
 
-def short(name):
-    return name.replace("(anonymous namespace)::", "").replace("vramtrack::", "").partition("(")[0][-32:]
+def part_of(name):
+    if "simcuda" not in name:
+        for part, words in PARTS.items():
+            if any(word in name for word in words):
+                return part
+    return ELSEWHERE
 
 
 def total(functions, which=lambda name: True):
@@ -65,24 +81,25 @@ def bench(root, run_json, folder):
         return None
     programs = bench_pytorch.Programs(root, python, run_json, folder)
     programs.environment = {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
-    results, plain = {}, None
+    results, plain, untraced = {}, None, None
     print("\na step of GPT-2 small, simulated; more when traced, and what of it is in functions of the library")
     print("%-34s" % "" + "".join("%20s" % figure for figure in FIGURES))
     for mode in MODES:
         functions = count(programs, mode, folder)
         step = total(functions)
         if plain is None:
-            plain = step
+            plain, untraced = step, functions
             print("%-34s" % mode.name + "".join("%20.0f" % step[figure] for figure in FIGURES))
             continue
         own = total(functions, of_library)
         more = {figure: step[figure] - plain[figure] for figure in FIGURES}
         print("%-34s" % mode.name + "".join(
             "%20s" % ("%+.1f %%, own %.1f %%" % (100 * more[f] / plain[f], 100 * own[f] / plain[f])) for f in FIGURES))
-        hot = sorted((name for name in functions if of_library(name)), key=lambda name: -functions[name]["L1I misses"])
-        for name in hot[:12]:
-            print("  %-32s" % short(name) +
-                  "".join("%20.0f" % functions[name][figure] for figure in FIGURES))
-        results[mode.name] = {"untraced": plain, "more": more, "own": own,
-                              "functions": {name: functions[name] for name in hot[:40]}}
+        parts = {part: total(functions, lambda name, part=part: part_of(name) == part) for part in (*PARTS, ELSEWHERE)}
+        for part, values in parts.items():
+            before = total(untraced, lambda name, part=part: part_of(name) == part)
+            for figure in FIGURES:
+                values[figure] -= before[figure]
+            print("  %-32s" % part + "".join("%20.0f" % values[figure] for figure in FIGURES))
+        results[mode.name] = {"untraced": plain, "more": more, "own": own, "parts": parts}
     return results
