@@ -71,7 +71,7 @@ enum CaptureCount : size_t {
 };
 
 // Zero-initialised memory is the state of a thread that has captured nothing. Only the owning thread may use it, except
-// for count(), published() and TakeUnpublished(), which any thread may call.
+// for count() and TakeUnpublished(), which any thread may call.
 class CaptureThread {
  public:
   void Count(CaptureCount which, uint64_t more = 1) {
@@ -85,9 +85,6 @@ class CaptureThread {
     return now - published_[which].exchange(now, std::memory_order_relaxed);
   }
 
-  // Returns the value of the count at the last call of TakeUnpublished.
-  uint64_t published(CaptureCount which) const { return published_[which].load(std::memory_order_relaxed); }
-
   // The guesses are indexes of records, looked up by `history`. They stay when the thread ends, because they are useful
   // to the next owner as well.
   static constexpr int kGuessBits = 14;
@@ -99,7 +96,7 @@ class CaptureThread {
   bool modules_changed;  // set by a capture during which the module map changed
   uint64_t history;      // hash of the indexes of the last five records
 
- private:
+ private:  // here, because the first count is written by each capture, as what is above
   std::atomic<uint64_t> counts_[kCaptureCounts], published_[kCaptureCounts];
 
  public:

@@ -236,19 +236,16 @@ class GraphNodes {
     if (own_.of != this || own_.ring == nullptr || !layout_.known()) return false;
     if (GraphRing::Evaluation* evaluation = own_.ring->Push(frame)) {
       const NodeLayout::Origin origin = layout_.OriginOf(node, rings_);
-      *evaluation = {frame,
-                     python_frame,
-                     origin.number == kNoNumber ? 0 : origin.thread,
-                     origin.number,
-                     0,
-                     origin.number == kNoNumber ? schema::NODE_ACCUMULATE : schema::NODE_FUNCTION};
+      const bool function = origin.number != kNoNumber;
+      const auto kind = function ? schema::NODE_FUNCTION : schema::NODE_ACCUMULATE;
+      *evaluation = {frame, python_frame, function ? origin.thread : 0, origin.number, 0, kind};
     }
     return true;
   }
 
   enum class Learnt { kNothing, kLayout, kHopeless };
-  // Does the same in all cases. Returns
-  // kLayout if this call made the layout of nodes known, and kHopeless if this call decided that it cannot be found.
+  // Does the same in all cases. Returns kLayout if this call made the layout of nodes known, and kHopeless if this call
+  // decided that it cannot be found.
   // `later` is used while the layout is unknown: a reserved stack number that stands for the node's forward call until
   // ForEachLearntFrom reports the stack.
   Learnt Begin(const void* node, uint64_t frame, uint64_t python_frame, uint32_t later);
