@@ -109,6 +109,13 @@ torch::GraphNodes* GraphOf(const Call& call, void* real) {
   return __builtin_expect(follows, 1) ? graph : BeginGraph(call, real);
 }
 
+// Returns the session, unless it or the interpreter is new to the thread: then null. What a hook does with it reads
+// only memory that is the thread's or constant, and needs no Call.
+Session* FamiliarSession() {
+  Session* const session = Session::Now();
+  return session != nullptr && !thread_state.busy && !session->python().look_due() ? session : nullptr;
+}
+
 // Made by a node that is being evaluated, as in a double backward, a node stands for the same forward call.
 bool StandsFor(const torch::CurrentNode& current, uint64_t frame) {
   return current.kind != schema::NODE_NONE && current.python_frame == frame;
@@ -129,12 +136,10 @@ __attribute__((noinline)) void NodeMade(uint64_t number, void* real) {
   }
 }
 
-// The same where nothing is new. Then only memory is read that is the thread's or constant, and no Call is needed.
+// The same where nothing is new. Returns false otherwise.
 bool KnownNodeMade(uint64_t number) {
-  Session* const session = Session::Now();
-  if (session == nullptr || thread_state.busy || session->python().look_due() || !session->graph().has_made()) {
-    return false;
-  }
+  Session* const session = FamiliarSession();
+  if (session == nullptr || !session->graph().has_made()) return false;
   const uint64_t frame = session->python().InnermostNow();
   const torch::CurrentNode current = session->graph().Current();
   const bool same = StandsFor(current, frame);
@@ -167,10 +172,6 @@ __attribute__((noinline)) void MarkBegin() {
   }
 }
 
-}  // namespace
-
-namespace {
-
 __attribute__((noinline)) void BeginEvaluation(const void* node, uint64_t frame, void* real) {
   if (Session::Running() == nullptr || Session::PassesOn()) return;
   Call call(kGraph);
@@ -187,10 +188,8 @@ __attribute__((noinline)) void BeginEvaluation(const void* node, uint64_t frame,
 extern "C" __attribute__((visibility("hidden"), used)) void* vramtrack_before_evaluate(void* node, uint64_t frame,
                                                                                        const void* caller) {
   void* const real = Providers::Real(VRAMTRACK_ENTRY_OF(EVALUATE_FUNCTION), caller);
-  // Mostly nothing but memory of the thread is touched, and no Call is needed.
-  Session* const session = Session::Now();
-  const bool known = session != nullptr && !thread_state.busy && !session->python().look_due() &&
-                     session->graph().BeginKnown(node, frame, session->python().InnermostNow());
+  Session* const session = FamiliarSession();
+  const bool known = session != nullptr && session->graph().BeginKnown(node, frame, session->python().InnermostNow());
   if (__builtin_expect(!known, 0) && real != nullptr) BeginEvaluation(node, frame, real);
   return real;
 }

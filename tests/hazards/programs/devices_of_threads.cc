@@ -2,28 +2,12 @@
 //
 // Makes devices current in every way there is and never asks which one is. Memory on device 0 has an even number of
 // pages, memory on device 1 an odd one.
-#include <cuda.h>
-#include <dlfcn.h>
-
 #include <thread>
 
 #include "tests/hazards/programs/device.h"
+#include "tests/hazards/programs/driver.h"
 
 namespace {
-
-template <typename Function>
-Function* Driver(const char* name) {
-  static void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
-  return reinterpret_cast<Function*>(dlsym(driver, name));
-}
-
-void Check(CUresult result, int line) {
-  if (result == CUDA_SUCCESS) return;
-  std::printf("line %d: %d\n", line, static_cast<int>(result));
-  std::fflush(stdout);
-  std::abort();
-}
-#define CU(function, ...) Check(Driver<decltype(function)>(#function)(__VA_ARGS__), __LINE__)
 
 int pages = 100;
 void TakeOn(int device) {

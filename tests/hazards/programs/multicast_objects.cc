@@ -2,30 +2,14 @@
 //
 // Memory that only a multicast object keeps: its own handle is released and it is not mapped. After each change the
 // program asks how much of the device is free. What is bound last stays bound.
-#include <cuda.h>
-#include <dlfcn.h>
-
 #include <initializer_list>
 
 #include "tests/hazards/programs/device.h"
+#include "tests/hazards/programs/driver.h"
 
 namespace {
 
 constexpr size_t kPage = 2 << 20;
-
-template <typename Function>
-Function* Driver(const char* name) {
-  static void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
-  return reinterpret_cast<Function*>(dlsym(driver, name));
-}
-
-void Check(CUresult result, int line) {
-  if (result == CUDA_SUCCESS) return;
-  std::printf("line %d: %d\n", line, static_cast<int>(result));
-  std::fflush(stdout);
-  std::abort();
-}
-#define CU(function, ...) Check(Driver<decltype(function)>(#function)(__VA_ARGS__), __LINE__)
 
 size_t first_free = 0;
 void Ask(const char* what) {

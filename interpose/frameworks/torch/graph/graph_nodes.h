@@ -47,9 +47,9 @@ class GraphRing {
   struct Evaluation {
     uint64_t frame;         // stack address of the hook; smaller for inner evaluations
     uint64_t python_frame;  // innermost Python frame at the start, 0: none
-    uint64_t maker,
-        number;      // the thread that made the node and its number, until `stack` is looked up; then maker is 0
-    uint32_t stack;  // stack of the forward call, 0: unknown
+    uint64_t maker;         // the thread that made the node; 0 once `stack` is looked up
+    uint64_t number;        // of the node, among those of its maker
+    uint32_t stack;         // stack of the forward call, 0: unknown
     schema::GraphNode kind;
   };
   static constexpr size_t kMaxDepth = 64;
@@ -245,9 +245,8 @@ class GraphNodes {
 
   enum class Learnt { kNothing, kLayout, kHopeless };
   // Does the same in all cases. Returns kLayout if this call made the layout of nodes known, and kHopeless if this call
-  // decided that it cannot be found.
-  // `later` is used while the layout is unknown: a reserved stack number that stands for the node's forward call until
-  // ForEachLearntFrom reports the stack.
+  // decided that it cannot be found. `later` is used while the layout is unknown: a reserved stack number that stands
+  // for the node's forward call until ForEachLearntFrom reports the stack.
   Learnt Begin(const void* node, uint64_t frame, uint64_t python_frame, uint32_t later);
 
   // Calls visit(later, stack of the forward call or 0, kind) for each node that the layout was learned from. Call it
