@@ -73,7 +73,7 @@ void WriteStack(const uint64_t* record, StackView before, MessageWriter* out) {
 }  // namespace
 
 uint32_t BlockEncoder::ShapeReference(const EventShape& shape) {
-  for (size_t slot = HashOf(shape) % kShapeSlots;; slot = (slot + 1) % kShapeSlots) {
+  for (size_t slot = HashOf(shape) & slot_mask_;; slot = (slot + 1) & slot_mask_) {
     if (shape_slots_[slot] == 0) {
       shapes_[shape_count_] = shape;
       shape_slots_[slot] = static_cast<uint16_t>(++shape_count_);
@@ -84,7 +84,10 @@ uint32_t BlockEncoder::ShapeReference(const EventShape& shape) {
 }
 
 bool BlockEncoder::ReadEvents(const JournalView& view, uint32_t time_shift, BlockSummary* summary, size_t* words_read) {
-  std::memset(shape_slots_, 0, sizeof shape_slots_);
+  // Half of them stay free: an event has two words at least.
+  slot_mask_ = kShapeSlots - 1;
+  while (slot_mask_ / 2 > view.words) slot_mask_ /= 2;
+  std::memset(shape_slots_, 0, (slot_mask_ + 1) * sizeof *shape_slots_);
   shape_count_ = 0;
   address_shift_ = CommonAlignment(view);
   Column* columns[] = {&event_shape_, &event_time_, &address_, &age_, &foreign_};

@@ -69,6 +69,7 @@ class BlockEncoder {
   static constexpr size_t kColumnBytes = 10 * kMaxJournalEvents;
 
   uint16_t shape_slots_[kShapeSlots];  // 1 + index into shapes_, 0: free
+  size_t slot_mask_;                   // a block uses as many slots as its journal needs
   EventShape shapes_[kMaxJournalEvents];
   uint32_t shape_count_;
   size_t first_definition_, definitions_end_;  // words of the view, between which all definitions are

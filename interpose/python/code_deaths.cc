@@ -13,6 +13,7 @@ constexpr uint64_t kTypeDealloc = 48;
 
 std::atomic<uint64_t> CodeDeaths::met_[], CodeDeaths::dead_[];
 std::atomic<uint32_t> CodeDeaths::count_;
+std::atomic<bool> CodeDeaths::unseen_;
 void (*CodeDeaths::originals_[])(void*);
 
 // Called with the interpreter's lock held, as the original is. It takes none.
@@ -40,6 +41,7 @@ void CodeDeaths::Watch(const Interpreter& interpreter, size_t slot) {
   const bool taken = slot >= kMaxInterpreters || (originals_[slot] != nullptr && originals_[slot] != original);
   if (taken || !FindLoadedObject(reinterpret_cast<const void*>(original), &owner) || !interpreter.IsIn(owner)) {
     for (std::atomic<uint64_t>& word : dead_) word.store(~uint64_t{0}, std::memory_order_relaxed);
+    unseen_.store(true, std::memory_order_relaxed);
     count_.fetch_add(1, std::memory_order_release);
     return;
   }

@@ -32,9 +32,11 @@ class CodeDeaths {
 
   // Notes that the code object at this address is recorded.
   static void Met(uint64_t code) { Set(met_, code); }
-  // Returns how often recorded code objects were deallocated, as far as is known. When the number has not changed, no
-  // address that was not reused before is reused now.
+  // Returns how often recorded code objects were deallocated, if seen(). When the number has not changed, each address
+  // that was recorded is still that of the same code object.
   static uint32_t count() { return count_.load(std::memory_order_relaxed); }
+  // Returns whether each deallocation is noted.
+  static bool seen() { return !unseen_.load(std::memory_order_relaxed); }
   // Returns whether a recorded code object at this address was deallocated, so that there may be another one now.
   static bool MayBeAnother(uint64_t code) {
     return (dead_[Word(code)].load(std::memory_order_relaxed) >> Bit(code) & 1) != 0;
@@ -55,6 +57,7 @@ class CodeDeaths {
 
   static std::atomic<uint64_t> met_[(1 << kBits) / 64], dead_[(1 << kBits) / 64];
   static std::atomic<uint32_t> count_;
+  static std::atomic<bool> unseen_;
   static void (*originals_[kMaxInterpreters])(void*);
 };
 

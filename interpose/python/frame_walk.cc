@@ -83,8 +83,8 @@ __attribute__((always_inline)) inline void Read(const FrameOffsets& o, uint64_t 
     if (__builtin_expect(instruction > PythonFrame::kLastInstruction, 0)) instruction = PythonFrame::kLastInstruction;
     uint64_t print = Load(code + o.code_line_table) << PythonFrame::kInstructionBits;
     if (__builtin_expect(CodeDeaths::MayBeAnother(code), 0)) {
+      out->settled &= CodeDeaths::seen();
       // The highest bits are the best mixed ones.
-      out->settled = false;
       print = ContentsOf(o, code) >> PythonFrame::kInstructionBits << PythonFrame::kInstructionBits;
     }
     out->frames[count++] = {code | entry, print | instruction};

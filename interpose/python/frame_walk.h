@@ -35,7 +35,7 @@ static_assert(sizeof(PythonFrame) == 16, "two words");
 struct PythonFrames {
   size_t count;
   bool truncated;
-  bool settled;  // they depend on nothing but the chain, the code objects' addresses and the instructions
+  bool settled;  // until the next code object dies they depend on nothing but the chain, addresses and instructions
   PythonFrame frames[kMaxFrames];  // innermost first
 };
 

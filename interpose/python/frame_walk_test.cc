@@ -89,7 +89,8 @@ TEST_P(HashOfFramesTest, SaysWhichChainItIsWhereverItIs) {
     const uint32_t what = random() % 16;
     if (chain.empty() || (what < 5 && chain.size() < 2 * kMostFrames)) {
       const uint32_t owner = shims() && random() % 4 == 0 ? kOwnedByFrameObject + 1 : random() % 2;
-      chain.insert(chain.begin(), {random() % 3, random() % 3, owner, false});
+      chain.insert(chain.begin(),
+                   {static_cast<uint32_t>(random() % 3), static_cast<uint32_t>(random() % 3), owner, false});
       // Shims have the same code object and instruction all.
       if (owner > kOwnedByFrameObject) chain.front() = {7, 1, owner, false};
       if (offsets_.chain == FrameChain::kMarked) chain.front().entry = random() % 2 != 0;

@@ -23,7 +23,7 @@ void EventWriter::Attach(TraceFile* file, uint64_t* journal, uint32_t thread) {
   journal_ = journal;
   thread_ = thread;
   used_ = 0;
-  capacity_ = kMaxRecordWords;
+  capacity_ = kSealedWords;
   first_sequence_ = first_allocation_ = next_allocation_ = 0;
   Word(journal, kJournalCommitted)->store(0, std::memory_order_release);
   Word(journal, kJournalTurns)->fetch_add(1, std::memory_order_release);
@@ -37,7 +37,7 @@ void EventWriter::Attach(TraceFile* file, uint64_t* journal, uint32_t thread) {
 bool EventWriter::MakeRoom(size_t words) {
   if (!file_->stopped() && Seal()) {
     NoteHostMemory();
-    if (used_ + words <= capacity_) return true;
+    if (used_ + words <= kMaxRecordWords) return true;
   }
   capacity_ = 0;
   return false;

@@ -19,6 +19,9 @@ namespace vramtrack {
 // Uses zeroed memory of its own. A later thread reuses the writer.
 class alignas(64) EventWriter {
  public:
+  // A journal is sealed once it has so many words. More at a time would take caches from the program: half a megabyte
+  // with what the encoder writes, for a journal of 128 KiB. A definition may be longer.
+  static constexpr size_t kSealedWords = 2048;
   // A definition uses at most half a journal, so that it always fits into an empty one.
   static constexpr size_t kMaxDefinitionWords = kMaxRecordWords / 2;
 

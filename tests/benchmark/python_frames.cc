@@ -79,6 +79,13 @@ __attribute__((visibility("default"))) double take(long times) {
   });
 }
 
+// Returns whether the present stack is known once it was met.
+__attribute__((visibility("default"))) int met_again() {
+  const uint64_t frame = python->Innermost(writer);
+  const uint32_t stack = python->TakeFrom(frame, writer);
+  return stack != 0 && python->Known(frame) == stack;
+}
+
 // By frame objects, as a debugger or profiler in the process does; -1 where the interface lacks what it takes.
 __attribute__((visibility("default"))) double by_frame_objects(long times) {
   if (PyFrame_GetBack == nullptr || PyFrame_GetLasti == nullptr) return -1;

@@ -129,6 +129,15 @@ TEST_P(HazardsTest, DefinitionsOutliveTheirBlocks) {
   for (uint64_t i = 0; i < 20; ++i) ExpectFrames(trace, 100 + i, {"keep_" + std::to_string(i), "<module>"});
 }
 
+// A stack that was met is known again, also where a code object lies at the address of a dead one.
+TEST_P(HazardsTest, AKnownStackIsNotReadAgain) {
+  RunOptions options;
+  options.traced = false;
+  const RunResult run =
+      RunProgram(GetParam().path, {DataPath("tests/python/programs/reused_code.py"), Data("PYTHON_FRAMES")}, options);
+  EXPECT_EQ(run.wait_status, 0) << run.err;
+}
+
 // Stacks that no longer fit are left out, and recording continues.
 TEST_P(HazardsTest, NamesWithoutEndDoNotEndABoundedTrace) {
   RunOptions options;
