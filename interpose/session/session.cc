@@ -260,6 +260,7 @@ bool Session::Begin(bool joined) {
   set(schema::COUNTER_CLOCK_MONOTONIC_NS, MonotonicNs());
   set(schema::COUNTER_TICKS_PER_SECOND, Clock::ticks_per_second());
 
+  wants_stacks_ = options_.native_stacks || options_.python_stacks;
   captures_.Prepare(options_.max_frames, OwnCode(), &stacks_, &modules_);
   if (options_.python_stacks) python_.Prepare(options_.max_frames, &stacks_, &modules_);
   holders_.Prepare(options_.holders, &python_, &file_);

@@ -114,6 +114,8 @@ class Session {
   bool has_framework() const { return has_framework_.load(std::memory_order_relaxed); }
   void NoteFramework() { has_framework_.store(true, std::memory_order_relaxed); }
 
+  // Returns whether anything of a call stack is captured: native frames, Python's or the graph's.
+  bool wants_stacks() const { return wants_stacks_; }
   bool joined() const { return joined_; }
   // Returns whether calls are recorded now.
   bool records() const { return (control_->load(std::memory_order_acquire) & kControlMask) == 0; }
@@ -160,6 +162,7 @@ class Session {
 
   // What every call reads stands together: a call comes seldom, and finds none of it in the nearest cache.
   alignas(64) std::atomic<uint64_t>* control_;  // COUNTER_CONTROL of the file
+  bool wants_stacks_;
   ConcurrentTable live_;
   ModuleMap modules_;
   PythonStacks python_;

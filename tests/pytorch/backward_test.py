@@ -123,6 +123,17 @@ class BackwardTest(unittest.TestCase):
         outside = [block for block in blocks if block["bytes"] == OUTSIDE]
         self.assertEqual([block["node"] for block in outside], [None, None])
 
+    def test_without_stacks_nothing_of_the_graph(self):
+        """The same blocks, and nothing of where they come from."""
+        blocks = {}
+        for stacks in "none", "native,python":
+            with tempfile.TemporaryDirectory() as folder:
+                dump = traced(folder, "plain", environment={"VRAMTRACK_STACKS": stacks})[1].splitlines()
+            blocks[stacks] = [event.group(1) for event in map(EVENT.match, dump) if event]
+            if stacks == "none":
+                self.assertEqual([line for line in dump if line.startswith("    ") and "backward" in line], [])
+        self.assertEqual(blocks["none"], blocks["native,python"])
+
 
 if __name__ == "__main__":
     unittest.main()

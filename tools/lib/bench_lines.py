@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts what tracing adds to a step of PyTorch: instructions, and misses of the caches and of the branch predictor, as
-valgrind's cachegrind simulates them. Unlike times, the figures hardly depend on the machine or its load."""
+valgrind's callgrind simulates them. Unlike times, the figures hardly depend on the machine or its load."""
 import collections
 import os
+import re
 import shutil
+import subprocess
 
 import bench_pytorch
 
-STEPS = (4, 24)  # what start-up costs falls out of the difference
-# A core's own caches, as many processors have them; the last level is the second one.
-CACHES = ["--I1=32768,8,64", "--D1=32768,8,64", "--LL=1048576,16,64"]
+# A core's own caches, of processors since 2023; the last level is the second one.
+CACHES = ["--I1=32768,8,64", "--D1=49152,12,64", "--LL=2097152,16,64"]
 FIGURES = {"instructions": ("Ir",), "L1I misses": ("I1mr",), "L1D misses": ("D1mr", "D1mw"),
            "L2 misses": ("ILmr", "DLmr", "DLmw"), "mispredicted": ("Bcm", "Bim")}
+# Processor cycles of each, by which an untraced step takes about what it takes: an instruction among others, a line from
+# the second cache and from the third, and what simulated predictors miss more often than real ones.
+CYCLES = {"instructions": 0.3, "L1I misses": 10, "L1D misses": 5, "L2 misses": 150, "mispredicted": 5}
 # Parts of a hooked call, by words in the names of functions: those of the library, and those that it calls.
 PARTS = {
     "hook, session": ("NoteBlock", "reportMemoryUsage", "Providers"),
@@ -28,19 +32,30 @@ MODES = (bench_pytorch.UNTRACED, bench_pytorch.NO_STACKS, bench_pytorch.ALL_STAC
 
 
 def read(path):
-    """The figures of each function of a cachegrind file."""
-    events, function, counts = [], None, collections.defaultdict(lambda: [0] * len(events))
+    """The figures of each function, without those that it calls, of a callgrind file."""
+    events, names, counts = [], {}, collections.defaultdict(lambda: [0] * len(events))
+    function, called = None, False
     with open(path, encoding="utf-8", errors="replace") as lines:
         for line in lines:
-            if line.startswith("fn="):
-                function = counts[line[3:].strip()]
+            if named := re.match(r"c?fn=\((\d+)\)(?: (.*))?", line):  # only the first use of a number has its name
+                if named[2]:
+                    names[named[1]] = named[2]
+                if line[0] == "f":
+                    function = counts[named[1]]
             elif line.startswith("events:"):
                 events = line.split()[1:]
-            elif line[0].isdigit():
-                for i, value in enumerate(line.split()[1:]):
-                    function[i] += int(value)
-    return {name: {figure: sum(values[events.index(event)] for event in of) for figure, of in FIGURES.items()}
-            for name, values in counts.items()}
+            elif line.startswith("calls="):
+                called = True  # the next line has what the call took
+            elif line[0] in "0123456789+-*":
+                if not called:
+                    for i, value in enumerate(line.split()[1:]):
+                        function[i] += int(value)
+                called = False
+    figures = collections.defaultdict(lambda: dict.fromkeys(FIGURES, 0))
+    for number, values in counts.items():
+        for figure, of in FIGURES.items():
+            figures[names[number]][figure] += sum(values[events.index(event)] for event in of)
+    return figures
 
 
 def of_library(name):
@@ -59,18 +74,30 @@ def total(functions, which=lambda name: True):
     return {figure: sum(values[figure] for name, values in functions.items() if which(name)) for figure in FIGURES}
 
 
+def cycles(figures):
+    return sum(CYCLES[figure] * figures[figure] for figure in FIGURES)
+
+
 def count(programs, mode, folder):
-    """The figures of each function in one step."""
-    runs = []
-    for steps in STEPS:
-        out = os.path.join(folder, "cachegrind.out")
-        programs.under = ["valgrind", "--tool=cachegrind", "--cache-sim=yes", "--branch-sim=yes",
-                          "--cachegrind-out-file=" + out] + CACHES
-        programs.steps(mode, steps)
-        runs.append(read(out))
-    none = dict.fromkeys(FIGURES, 0)
-    return {name: {figure: (value - runs[0].get(name, none)[figure]) / (STEPS[1] - STEPS[0])
-                   for figure, value in values.items()} for name, values in runs[1].items()}
+    """The figures of each function in one step. What is before, and a first turn, is not counted."""
+    out = os.path.join(folder, "callgrind.out")
+    programs.under = ["valgrind", "--tool=callgrind", "--instr-atstart=no", "--cache-sim=yes", "--branch-sim=yes",
+                      "--callgrind-out-file=" + out, "--log-file=" + out + ".log"] + CACHES
+    process = programs.in_turn(mode, "lines")
+
+    def control(what):
+        subprocess.run(["callgrind_control", *what, str(process.pid)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       check=True)
+
+    control(["-i", "on"])
+    bench_pytorch.turn(process)
+    control(["-z"])
+    bench_pytorch.turn(process)
+    control(["-d"])
+    control(["-i", "off"])
+    process.communicate()
+    steps = bench_pytorch.STEPS_A_TURN + 1
+    return {name: {figure: value / steps for figure, value in values.items()} for name, values in read(out + ".1").items()}
 
 
 def bench(root, run_json, folder):
@@ -83,23 +110,26 @@ def bench(root, run_json, folder):
     programs.environment = {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
     results, plain, untraced = {}, None, None
     print("\na step of GPT-2 small, simulated; more when traced, and what of it is in functions of the library")
-    print("%-34s" % "" + "".join("%20s" % figure for figure in FIGURES))
+    print("%-34s" % "" + "".join("%20s" % figure for figure in FIGURES) + "%12s" % "cycles")
     for mode in MODES:
         functions = count(programs, mode, folder)
         step = total(functions)
         if plain is None:
             plain, untraced = step, functions
-            print("%-34s" % mode.name + "".join("%20.0f" % step[figure] for figure in FIGURES))
+            print("%-34s" % mode.name + "".join("%20.0f" % step[figure] for figure in FIGURES) + "%12.0f" % cycles(step))
             continue
         own = total(functions, of_library)
         more = {figure: step[figure] - plain[figure] for figure in FIGURES}
         print("%-34s" % mode.name + "".join(
-            "%20s" % ("%+.1f %%, own %.1f %%" % (100 * more[f] / plain[f], 100 * own[f] / plain[f])) for f in FIGURES))
+            "%20s" % ("%+.1f %%, own %.1f %%" % (100 * more[f] / plain[f], 100 * own[f] / plain[f])) for f in FIGURES) +
+              "%+10.1f %%" % (100 * cycles(more) / cycles(plain)))
         parts = {part: total(functions, lambda name, part=part: part_of(name) == part) for part in (*PARTS, ELSEWHERE)}
         for part, values in parts.items():
             before = total(untraced, lambda name, part=part: part_of(name) == part)
             for figure in FIGURES:
                 values[figure] -= before[figure]
-            print("  %-32s" % part + "".join("%20.0f" % values[figure] for figure in FIGURES))
-        results[mode.name] = {"untraced": plain, "more": more, "own": own, "parts": parts}
+            print("  %-32s" % part + "".join("%20.0f" % values[figure] for figure in FIGURES) +
+                  "%+10.2f %%" % (100 * cycles(values) / cycles(plain)))
+        results[mode.name] = {"untraced": plain, "more": more, "own": own, "parts": parts,
+                              "predicted": cycles(more) / cycles(plain)}
     return results

@@ -139,6 +139,7 @@ __attribute__((noinline)) void NodeMade(uint64_t number, void* real) {
 // The same where nothing is new. Returns false otherwise.
 bool KnownNodeMade(uint64_t number) {
   Session* const session = FamiliarSession();
+  if (session != nullptr && !session->wants_stacks()) return true;
   if (session == nullptr || !session->graph().has_made()) return false;
   const uint64_t frame = session->python().InnermostNow();
   const torch::CurrentNode current = session->graph().Current();
@@ -189,7 +190,8 @@ extern "C" __attribute__((visibility("hidden"), used)) void* vramtrack_before_ev
                                                                                        const void* caller) {
   void* const real = Providers::Real(VRAMTRACK_ENTRY_OF(EVALUATE_FUNCTION), caller);
   Session* const session = FamiliarSession();
-  const bool known = session != nullptr && session->graph().BeginKnown(node, frame, session->python().InnermostNow());
+  const bool known = session != nullptr && (!session->wants_stacks() ||
+                                            session->graph().BeginKnown(node, frame, session->python().InnermostNow()));
   if (__builtin_expect(!known, 0) && real != nullptr) BeginEvaluation(node, frame, real);
   return real;
 }

@@ -83,6 +83,7 @@ void Call::DefineKnown() {
 // A thread's native stack ends where the Python frames go on. The two are read one after the other, so that nothing of
 // Python is read where a signal handler may have interrupted the interpreter.
 void Call::CaptureStack() {
+  if (!session_->wants_stacks()) return;
   PythonStacks& python = session_->python();
   const uint64_t frame = python.Innermost(writer_);
   CaptureThread* const capture = thread_.capture;
