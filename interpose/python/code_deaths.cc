@@ -40,7 +40,6 @@ void CodeDeaths::Watch(const Interpreter& interpreter, size_t slot) {
   LoadedObject owner;
   const bool taken = slot >= kMaxInterpreters || (originals_[slot] != nullptr && originals_[slot] != original);
   if (taken || !FindLoadedObject(reinterpret_cast<const void*>(original), &owner) || !interpreter.IsIn(owner)) {
-    for (std::atomic<uint64_t>& word : dead_) word.store(~uint64_t{0}, std::memory_order_relaxed);
     unseen_.store(true, std::memory_order_relaxed);
     count_.fetch_add(1, std::memory_order_release);
     return;

@@ -39,7 +39,7 @@ class CodeDeaths {
   static bool seen() { return !unseen_.load(std::memory_order_relaxed); }
   // Returns whether a recorded code object at this address was deallocated, so that there may be another one now.
   static bool MayBeAnother(uint64_t code) {
-    return (dead_[Word(code)].load(std::memory_order_relaxed) >> Bit(code) & 1) != 0;
+    return !seen() || (dead_[Word(code)].load(std::memory_order_relaxed) >> Bit(code) & 1) != 0;
   }
 
  private:

@@ -24,8 +24,8 @@ PARTS = {
     "Python frames": ("PythonStacks", "HashOfFrames", "ReadFrames", "ReadKnown", "pthread_getspecific", "PyGILState_GetThis",
                       "IsFinalizing"),
     "stacks joined": ("CaptureStack", "JoinNewStacks"),
-    "graph nodes": ("evaluate", "GraphNodes", "get_and_increment", "NodeMade"),
-    "encoding": ("BlockEncoder", "TraceFile", "XXH"),
+    "graph nodes": ("evaluate", "GraphNodes", "get_and_increment", "NodeMade", "FamiliarSession"),
+    "encoding": ("BlockEncoder", "EventWriter", "TraceFile", "XXH"),
 }
 ELSEWHERE = "elsewhere"
 MODES = (bench_pytorch.UNTRACED, bench_pytorch.NO_STACKS, bench_pytorch.ALL_STACKS)
